@@ -1,0 +1,199 @@
+"""What pages and commands read: a few statements each, whole tables of one sweep at a time, no row at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Engine, Row, select
+from sqlmodel import Session, col
+
+from store.tables import (
+    CombinationRow,
+    DocumentRow,
+    HitsRow,
+    MeasureRow,
+    OutcomeRow,
+    QueryRow,
+    SweepRow,
+    TextRow,
+)
+
+
+class Recorded(NamedTuple):
+    """Where the retrieval of a combination was recorded before."""
+
+    combination_id: int
+    sweep_key: str
+    measured_in: str | None
+
+
+def sweeps(engine: Engine, limit: int = 100) -> list[SweepRow]:
+    """The newest sweeps first."""
+    with Session(engine) as session:
+        return list(session.execute(select(SweepRow).order_by(col(SweepRow.id).desc()).limit(limit)).scalars())
+
+
+def sweep(engine: Engine, sweep_id: int) -> SweepRow | None:
+    """One sweep, or None."""
+    with Session(engine) as session:
+        return session.get(SweepRow, sweep_id)
+
+
+def latest_sweep(engine: Engine, *states: str) -> SweepRow | None:
+    """The newest sweep in one of the given states (any when none is given)."""
+    query = select(SweepRow).order_by(col(SweepRow.id).desc()).limit(1)
+    if states:
+        query = query.where(col(SweepRow.state).in_(states))
+    with Session(engine) as session:
+        return session.execute(query).scalars().first()
+
+
+def interrupted_sweep(engine: Engine, fingerprint: str, commit: str | None, patch_hash: str | None) -> SweepRow | None:
+    """The newest interrupted sweep of the same inputs, settings and code."""
+    query = (
+        select(SweepRow)
+        .where(
+            col(SweepRow.state) == "interrupted",
+            col(SweepRow.fingerprint) == fingerprint,
+            col(SweepRow.commit).is_not_distinct_from(commit),
+            col(SweepRow.patch_hash).is_not_distinct_from(patch_hash),
+        )
+        .order_by(col(SweepRow.id).desc())
+        .limit(1)
+    )
+    with Session(engine) as session:
+        return session.execute(query).scalars().first()
+
+
+def combinations(engine: Engine, sweep_id: int) -> list[CombinationRow]:
+    """A sweep's combinations in grid order."""
+    query = (
+        select(CombinationRow).where(col(CombinationRow.sweep_id) == sweep_id).order_by(col(CombinationRow.position))
+    )
+    with Session(engine) as session:
+        return list(session.execute(query).scalars())
+
+
+def measures(engine: Engine, sweep_id: int) -> dict[int, dict[str, MeasureRow]]:
+    """All numbers of a sweep: combination id -> measure name -> row."""
+    query = (
+        select(MeasureRow)
+        .join(CombinationRow, col(CombinationRow.id) == col(MeasureRow.combination_id))
+        .where(col(CombinationRow.sweep_id) == sweep_id)
+    )
+    found: dict[int, dict[str, MeasureRow]] = {}
+    with Session(engine) as session:
+        for row in session.execute(query).scalars():
+            found.setdefault(row.combination_id, {})[row.name] = row
+    return found
+
+
+class OutcomeRecord(NamedTuple):
+    """An outcome with the facts of its query, as one joined row."""
+
+    combination_id: int
+    query_id: str
+    needle_id: str | None
+    phrasing: str | None
+    stratum: str | None
+    rank: int | None
+    destroyed: bool
+    truncated: bool
+    quotable: bool | None
+    nearest: float | None
+    needle_distance: float | None
+    chunk_distance: float | None
+    gap: float | None
+
+
+def outcomes(
+    engine: Engine, sweep_id: int, combination_ids: Sequence[int] | None = None
+) -> dict[int, list[OutcomeRecord]]:
+    """Outcomes by combination, in the order of the question set.
+
+    Args:
+        engine: The store.
+        sweep_id: The sweep.
+        combination_ids: Only these; all recorded ones when None.
+    """
+    query = (
+        select(
+            col(OutcomeRow.combination_id),
+            col(OutcomeRow.query_id),
+            col(QueryRow.needle_id),
+            col(QueryRow.phrasing),
+            col(QueryRow.stratum),
+            col(OutcomeRow.rank),
+            col(OutcomeRow.destroyed),
+            col(OutcomeRow.truncated),
+            col(OutcomeRow.quotable),
+            col(OutcomeRow.nearest),
+            col(OutcomeRow.needle_distance),
+            col(OutcomeRow.chunk_distance),
+            col(OutcomeRow.gap),
+        )  # type: ignore[call-overload]  # SQLAlchemy types select() for at most ten columns
+        .join(CombinationRow, col(CombinationRow.id) == col(OutcomeRow.combination_id))
+        .join(SweepRow, col(SweepRow.id) == col(CombinationRow.sweep_id))
+        .join(
+            QueryRow,
+            (col(QueryRow.questions_hash) == col(SweepRow.questions_hash))
+            & (col(QueryRow.query_id) == col(OutcomeRow.query_id)),
+        )
+        .where(col(CombinationRow.sweep_id) == sweep_id)
+        .order_by(col(OutcomeRow.combination_id), col(QueryRow.position))
+    )
+    if combination_ids is not None:
+        query = query.where(col(OutcomeRow.combination_id).in_(combination_ids))
+    found: dict[int, list[OutcomeRecord]] = {}
+    with Session(engine) as session:
+        rows: Sequence[Row[tuple[object, ...]]] = session.execute(query).all()
+    for row in rows:
+        record = OutcomeRecord(*row)
+        found.setdefault(record.combination_id, []).append(record)
+    return found
+
+
+def hits(engine: Engine, combination_ids: Sequence[int]) -> dict[int, bytes]:
+    """The Parquet files of combinations."""
+    query = select(HitsRow).where(col(HitsRow.combination_id).in_(combination_ids))
+    with Session(engine) as session:
+        return {row.combination_id: row.parquet for row in session.execute(query).scalars()}
+
+
+def recorded_retrievals(engine: Engine, retrieval_keys: Sequence[str]) -> dict[str, Recorded]:
+    """Where retrievals of the same inputs were recorded before, the newest of each."""
+    query = (
+        select(
+            col(CombinationRow.retrieval_key),
+            col(CombinationRow.id),
+            col(SweepRow.key),
+            col(CombinationRow.measured_in),
+        )
+        .join(SweepRow, col(SweepRow.id) == col(CombinationRow.sweep_id))
+        .where(col(CombinationRow.state) == "recorded", col(CombinationRow.retrieval_key).in_(retrieval_keys))
+        .order_by(col(CombinationRow.id))
+    )
+    with Session(engine) as session:
+        return {str(key): Recorded(*found) for key, *found in session.execute(query).all()}
+
+
+def queries(engine: Engine, questions_hash: str) -> list[QueryRow]:
+    """A question set in its own order."""
+    query = select(QueryRow).where(col(QueryRow.questions_hash) == questions_hash).order_by(col(QueryRow.position))
+    with Session(engine) as session:
+        return list(session.execute(query).scalars())
+
+
+def documents(engine: Engine, corpus_hash: str) -> list[DocumentRow]:
+    """A corpus's documents, without their texts."""
+    query = select(DocumentRow).where(col(DocumentRow.corpus_hash) == corpus_hash).order_by(col(DocumentRow.position))
+    with Session(engine) as session:
+        return list(session.execute(query).scalars())
+
+
+def text(engine: Engine, sha256: str) -> str | None:
+    """A canonical text by its hash, or None."""
+    with Session(engine) as session:
+        row = session.get(TextRow, sha256)
+        return row.text if row else None

@@ -1,0 +1,169 @@
+"""The tables of the store.
+
+Long formats on purpose: a number is a `MeasureRow` with its interval and n, so that a trend of any number over any
+number of sweeps is one SQL statement; a question set, a corpus and a text are kept once, by their hashes, however
+many sweeps used them.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, Column, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+
+class SweepRow(SQLModel, table=True):
+    """All combinations measured at one commit."""
+
+    __tablename__ = "sweep"
+
+    id: int | None = Field(default=None, primary_key=True)
+    key: str = Field(unique=True, max_length=32)  # the same on every machine; MLflow carries it as a tag
+    fingerprint: str = Field(index=True, max_length=64)
+    state: str = Field(index=True)  # queued, running, finished, failed, cancelled, interrupted
+    reason: str | None = Field(default=None, sa_column=Column(Text))
+    created_at: datetime
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    heartbeat_at: datetime | None = None
+    pid: int | None = None
+    host: str | None = None
+    commit: str | None = Field(default=None, index=True)
+    branch: str | None = Field(default=None, index=True)
+    tag: str | None = None
+    author_date: datetime | None = None
+    dirty: bool | None = None
+    patch_hash: str | None = None
+    corpus_hash: str = Field(index=True, max_length=64)
+    questions_hash: str = Field(index=True, max_length=64)
+    hit_rule: str
+    pipeline: str
+    documents: int
+    needles: int
+    answerable: int
+    near: int
+    far: int
+    settings: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    versions: dict[str, str] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    stage: str | None = None
+    done: int = 0
+    total: int = 0
+    eta_seconds: float | None = None
+    cancel_requested: bool = False
+    mlflow_uri: str | None = None
+    mlflow_run_id: str | None = None
+    mlflow_error: str | None = Field(default=None, sa_column=Column(Text))
+
+
+class CombinationRow(SQLModel, table=True):
+    """One strategy x retriever x model of a sweep."""
+
+    __tablename__ = "combination"
+    __table_args__ = (UniqueConstraint("sweep_id", "key"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    sweep_id: int = Field(sa_column=Column(ForeignKey("sweep.id", ondelete="CASCADE"), nullable=False, index=True))
+    position: int
+    key: str
+    strategy: str
+    retriever: str
+    model: str | None = None
+    state: str  # queued, running, recorded, failed
+    reason: str | None = Field(default=None, sa_column=Column(Text))
+    retrieval_key: str | None = Field(default=None, index=True, max_length=64)
+    measured_in: str | None = None  # key of the sweep whose retrieval was read again, else None
+    stamp: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    recorded_at: datetime | None = None
+    mlflow_run_id: str | None = None
+
+
+class MeasureRow(SQLModel, table=True):
+    """One number of a combination, with what it needs to be read honestly."""
+
+    __tablename__ = "measure"
+
+    combination_id: int = Field(
+        sa_column=Column(ForeignKey("combination.id", ondelete="CASCADE"), primary_key=True, nullable=False)
+    )
+    name: str = Field(sa_column=Column(String(64), primary_key=True))
+    value: float | None = None  # None where the denominator is empty
+    low: float | None = None
+    high: float | None = None
+    hits: int | None = None  # of a proportion
+    n: int
+
+
+class QueryRow(SQLModel, table=True):
+    """One question of a question set, as it was asked."""
+
+    __tablename__ = "query"
+
+    questions_hash: str = Field(primary_key=True, max_length=64)
+    query_id: str = Field(primary_key=True)
+    position: int
+    text: str = Field(sa_column=Column(Text, nullable=False))
+    phrasing: str | None = None
+    stratum: str | None = None
+    needle_id: str | None = None
+    needle: str | None = Field(default=None, sa_column=Column(Text))
+    document: str | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+class OutcomeRow(SQLModel, table=True):
+    """What one combination did with one question; every threshold is read from these."""
+
+    __tablename__ = "outcome"
+    __table_args__ = (Index("ix_outcome_query", "query_id", "combination_id"),)
+
+    combination_id: int = Field(
+        sa_column=Column(ForeignKey("combination.id", ondelete="CASCADE"), primary_key=True, nullable=False)
+    )
+    query_id: str = Field(primary_key=True)
+    rank: int | None = None
+    destroyed: bool = False
+    truncated: bool = False
+    quotable: bool | None = None
+    nearest: float | None = None
+    needle_distance: float | None = None
+    chunk_distance: float | None = None
+    gap: float | None = None
+
+
+class HitsRow(SQLModel, table=True):
+    """The outcomes of one combination with their top hits, as the Parquet file that MLflow holds too."""
+
+    __tablename__ = "hits"
+
+    combination_id: int = Field(
+        sa_column=Column(ForeignKey("combination.id", ondelete="CASCADE"), primary_key=True, nullable=False)
+    )
+    parquet: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class DocumentRow(SQLModel, table=True):
+    """One document of a corpus."""
+
+    __tablename__ = "document"
+
+    corpus_hash: str = Field(primary_key=True, max_length=64)
+    document_id: str = Field(primary_key=True)
+    position: int
+    title: str
+    source: str
+    encoding: str
+    characters: int
+    sections: int
+    text_sha256: str = Field(sa_column=Column(ForeignKey("text.sha256"), nullable=False))
+
+
+class TextRow(SQLModel, table=True):
+    """A canonical text, once, by its hash."""
+
+    __tablename__ = "text"
+
+    sha256: str = Field(primary_key=True, max_length=64)
+    text: str = Field(sa_column=Column(Text, nullable=False))
