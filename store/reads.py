@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, Row, select
 from sqlmodel import Session, col
@@ -132,7 +132,7 @@ def outcomes(
             col(OutcomeRow.needle_distance),
             col(OutcomeRow.chunk_distance),
             col(OutcomeRow.gap),
-        )  # type: ignore[call-overload]  # SQLAlchemy types select() for at most ten columns
+        )
         .join(CombinationRow, col(CombinationRow.id) == col(OutcomeRow.combination_id))
         .join(SweepRow, col(SweepRow.id) == col(CombinationRow.sweep_id))
         .join(
@@ -147,9 +147,9 @@ def outcomes(
         query = query.where(col(OutcomeRow.combination_id).in_(combination_ids))
     found: dict[int, list[OutcomeRecord]] = {}
     with Session(engine) as session:
-        rows: Sequence[Row[tuple[object, ...]]] = session.execute(query).all()
+        rows: Sequence[Row[Any]] = session.execute(query).all()  # SQLAlchemy types at most ten columns
     for row in rows:
-        record = OutcomeRecord(*row)
+        record = OutcomeRecord._make(row)
         found.setdefault(record.combination_id, []).append(record)
     return found
 
