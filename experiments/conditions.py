@@ -1,0 +1,184 @@
+"""What is varied in a sweep: chunking strategies, retrievers and models, and the grid they span."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+Cuts = Literal["blind", "boundaries"]
+
+DEFAULT_BUDGET = 512
+RETRIEVERS = ("dense", "bm25", "hybrid")
+MODEL_FREE_RETRIEVERS = frozenset({"bm25"})
+
+_CUTS: tuple[str, ...] = get_args(Cuts)
+_SETTINGS = ("cuts", "header", "overlap", "budget")
+# Names become parts of combination keys, MLflow filters and addresses: no slash, quote or space.
+_NAME = re.compile(r"[\w.-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """One way to cut documents into chunks.
+
+    Attributes:
+        name: Short name, unique within a sweep; letters, digits, ``_``, ``.`` and ``-``.
+        cuts: ``blind`` every ``budget`` characters, or at the ``boundaries`` of sections, paragraphs and sentences.
+        header: Whether ``[Title > Section]`` is embedded in front of a chunk's own words.
+        overlap: Characters of the previous chunk that are embedded in front, from 0 to below the budget.
+        budget: Characters a chunk's own words may take, at least 1.
+
+    Raises:
+        ValueError: If an ingredient is not allowed; the message names its value.
+    """
+
+    name: str
+    cuts: Cuts
+    header: bool
+    overlap: int
+    budget: int = DEFAULT_BUDGET
+
+    def __post_init__(self) -> None:
+        """Refuse ingredients that are not allowed, all at once."""
+        faults = list(_faults(self))
+        if faults:
+            raise ValueError(f"strategy {self.name!r}: " + "; ".join(faults))
+
+    @property
+    def spec(self) -> str:
+        """The ingredients in one canonical line, without the name: equal specs cut equal chunks."""
+        return f"cuts={self.cuts};header={str(self.header).lower()};overlap={self.overlap};budget={self.budget}"
+
+
+def _faults(strategy: Strategy) -> list[str]:
+    faults = []
+    if not isinstance(strategy.name, str) or not _NAME.fullmatch(strategy.name):
+        faults.append("a name is 1 to 64 letters, digits, '_', '.' or '-'")
+    if strategy.cuts not in _CUTS:
+        faults.append(f"cuts is {strategy.cuts!r}, allowed are {', '.join(_CUTS)}")
+    if not isinstance(strategy.header, bool):
+        faults.append(f"header is {strategy.header!r}, allowed are true and false")
+    if not _is_whole(strategy.budget) or strategy.budget < 1:
+        faults.append(f"budget is {strategy.budget!r}, must be a whole number of at least 1")
+    elif not _is_whole(strategy.overlap) or not 0 <= strategy.overlap < strategy.budget:
+        faults.append(
+            f"overlap is {strategy.overlap!r}, must be a whole number from 0 to below the budget of {strategy.budget}"
+        )
+    return faults
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+PRESETS: tuple[Strategy, ...] = (
+    Strategy("A", "blind", header=False, overlap=0),
+    Strategy("B", "blind", header=False, overlap=64),
+    Strategy("C", "boundaries", header=False, overlap=0),
+    Strategy("D", "boundaries", header=False, overlap=64),
+    Strategy("E", "boundaries", header=True, overlap=0),
+    Strategy("F", "boundaries", header=True, overlap=64),
+)
+
+
+def strategy_from_settings(name: str, settings: Mapping[str, Any]) -> Strategy:
+    """Read one strategy from a table of the project file.
+
+    Args:
+        name: The table's name, which becomes the strategy's.
+        settings: ``cuts`` (required), ``header`` (false), ``overlap`` (0) and ``budget`` (512).
+
+    Returns:
+        The validated strategy.
+
+    Raises:
+        ValueError: If a key is unknown, ``cuts`` is missing or a value is not allowed.
+    """
+    unknown = [key for key in settings if key not in _SETTINGS]
+    if unknown:
+        named = ", ".join(repr(key) for key in unknown)
+        raise ValueError(f"strategy {name!r}: unknown setting {named}, allowed are {', '.join(_SETTINGS)}")
+    if "cuts" not in settings:
+        raise ValueError(f"strategy {name!r}: cuts is missing, allowed are {', '.join(_CUTS)}")
+    return Strategy(
+        name=name,
+        cuts=settings["cuts"],
+        header=settings.get("header", False),
+        overlap=settings.get("overlap", 0),
+        budget=settings.get("budget", DEFAULT_BUDGET),
+    )
+
+
+def describe(strategy: Strategy) -> str:
+    """Say a strategy in words, as in ``boundaries + header``; only an unusual budget is named."""
+    parts = [str(strategy.cuts)]
+    if strategy.header:
+        parts.append("header")
+    if strategy.overlap:
+        parts.append(f"overlap {strategy.overlap}")
+    words = " + ".join(parts)
+    return words if strategy.budget == DEFAULT_BUDGET else f"{words}, {strategy.budget} characters"
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """One cell of a sweep: a strategy, a retriever and, unless the retriever needs none, a model.
+
+    Raises:
+        ValueError: If the retriever is unknown, lacks its model, or has one it does not use.
+    """
+
+    strategy: str
+    retriever: str
+    model: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a retriever without its model, and a model without its use."""
+        if self.retriever not in RETRIEVERS:
+            raise ValueError(f"unknown retriever {self.retriever!r}, known are {', '.join(RETRIEVERS)}")
+        needs_model = self.retriever not in MODEL_FREE_RETRIEVERS
+        if needs_model and not self.model:
+            raise ValueError(f"retriever {self.retriever!r} needs a model")
+        if not needs_model and self.model is not None:
+            raise ValueError(f"retriever {self.retriever!r} uses no model, got {self.model!r}")
+
+    @property
+    def key(self) -> str:
+        """Unique name within a sweep: ``E/dense/<model>``, or ``E/bm25`` where no model is used."""
+        return "/".join(part for part in (self.strategy, self.retriever, self.model) if part is not None)
+
+
+def grid(strategies: Sequence[Strategy], retrievers: Sequence[str], models: Sequence[str]) -> tuple[Combination, ...]:
+    """Every combination of a sweep, in the order the ingredients were given (strategy, retriever, model).
+
+    Args:
+        strategies: Strategies with distinct names.
+        retrievers: Names out of `RETRIEVERS`, each once.
+        models: Model names, each once; may be empty if no retriever needs one.
+
+    Returns:
+        One combination per strategy, retriever and model; BM25 has no model and appears once per strategy.
+
+    Raises:
+        ValueError: If a name is repeated, a retriever is unknown, or one that needs a model has none.
+    """
+    _require_distinct("strategy", [strategy.name for strategy in strategies])
+    _require_distinct("retriever", retrievers)
+    _require_distinct("model", models)
+    unknown = [name for name in retrievers if name not in RETRIEVERS]
+    if unknown:
+        named = ", ".join(repr(name) for name in unknown)
+        raise ValueError(f"unknown retriever {named}, known are {', '.join(RETRIEVERS)}")
+    return tuple(
+        Combination(strategy.name, retriever, model)
+        for strategy in strategies
+        for retriever in retrievers
+        # A retriever that needs a model gets one empty place when none is given, so that the fault is named.
+        for model in ((None,) if retriever in MODEL_FREE_RETRIEVERS else (tuple(models) or (None,)))
+    )
+
+
+def _require_distinct(what: str, names: Sequence[str]) -> None:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"{what} given more than once: {', '.join(repr(name) for name in repeated)}")
