@@ -143,10 +143,7 @@ class BM25Index:
 
     Args:
         texts: Embedded texts of the chunks; may be empty or hold empty texts, which score 0 for every query.
-        k1: See `BM25Settings`.
-        b: See `BM25Settings`.
-        tokeniser: See `BM25Settings`.
-        stemming: See `BM25Settings`.
+        settings: Parameters, tokeniser and stemmer; the reference's by default.
 
     Attributes:
         settings: The settings the scores were made with.
@@ -154,26 +151,19 @@ class BM25Index:
         average_length: Mean number of tokens of a text; 0 without texts.
 
     Raises:
-        ValueError: If a setting is not allowed or its stemmer is missing.
+        ValueError: If the stemmer is not installed or not known.
     """
 
-    def __init__(
-        self,
-        texts: Sequence[str],
-        k1: float = DEFAULT_SETTINGS.k1,
-        b: float = DEFAULT_SETTINGS.b,
-        tokeniser: Tokeniser = DEFAULT_SETTINGS.tokeniser,
-        stemming: str | None = DEFAULT_SETTINGS.stemming,
-    ) -> None:
+    def __init__(self, texts: Sequence[str], settings: BM25Settings = DEFAULT_SETTINGS) -> None:
         """Tokenise the texts and weigh their terms."""
-        self.settings = BM25Settings(k1, b, tokeniser, stemming)
+        self.settings = settings
         self.n_texts = len(texts)
-        self._tokens = _tokeniser(self.settings)
+        self._tokens = _tokeniser(settings)
         # rank-bm25 divides by the number of texts.
         statistics = BM25Statistics([self._tokens(text) for text in texts]) if texts else None
         self.average_length = float(statistics.avgdl) if statistics else 0.0
         self._columns = {term: column for column, term in enumerate(statistics.idf)} if statistics else {}
-        self._weights = _weights(statistics, self._columns, k1, b) if statistics else csr_array((0, 0))
+        self._weights = _weights(statistics, self._columns, settings) if statistics else csr_array((0, 0))
 
     def scores(self, queries: Sequence[str]) -> FloatMatrix:
         """BM25 score of every text for every query.
@@ -202,7 +192,7 @@ class BM25Index:
         return scores
 
 
-def _weights(statistics: Any, columns: dict[str, int], k1: float, b: float) -> csr_array[Any]:
+def _weights(statistics: Any, columns: dict[str, int], settings: BM25Settings) -> csr_array[Any]:
     """Weight of every term in every text, shape (n_terms, n_texts): a term's postings lie side by side."""
     frequencies: list[dict[str, int]] = statistics.doc_freqs
     sizes = np.array([len(counts) for counts in frequencies], dtype=np.int64)
@@ -212,6 +202,7 @@ def _weights(statistics: Any, columns: dict[str, int], k1: float, b: float) -> c
     idf = np.fromiter(statistics.idf.values(), dtype=np.float64, count=len(columns))
     # A text with an entry has a token, so the average is above 0 wherever it is divided by.
     relative_length = np.repeat(np.array(statistics.doc_len, dtype=np.float64), sizes) / (statistics.avgdl or 1.0)
+    k1, b = settings.k1, settings.b
     data = idf[term] * f * (k1 + 1) / (f + k1 * (1 - b + b * relative_length))
     starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
     by_text = csr_array((data, term, starts), shape=(len(frequencies), len(columns)))

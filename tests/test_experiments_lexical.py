@@ -55,7 +55,7 @@ def test_a_batch_scores_each_query_as_it_would_alone():
 
 @given(TEXTS.filter(bool), TEXTS, st.floats(0, 3), st.floats(0, 1))
 def test_scores_are_the_formula_for_any_texts_and_parameters(texts, queries, k1, b):
-    found = BM25Index(texts, k1=k1, b=b).scores(queries)
+    found = BM25Index(texts, BM25Settings(k1, b)).scores(queries)
     assert found.shape == (len(queries), len(texts))
     for row, query in zip(found, queries, strict=True):
         np.testing.assert_allclose(row, formula(query, texts, k1, b), rtol=1e-9, atol=1e-12)
@@ -116,7 +116,7 @@ def test_the_unicode_tokeniser_keeps_words_of_every_script_and_folds_case():
         *("ωμέγα", "οδοσ", "οδόσ", "strasse", "naïve", "東京", "e1042")
     ]
     assert tokenise("nai\u0308ve", unicode) == ["naïve"]
-    assert BM25Index(["η Ωμέγα", "άλλο"], tokeniser="unicode").scores(["ΩΜΈΓΑ"])[0, 0] > 0
+    assert BM25Index(["η Ωμέγα", "άλλο"], unicode).scores(["ΩΜΈΓΑ"])[0, 0] > 0
 
 
 def test_stemming_finds_another_form_of_the_word():
@@ -124,20 +124,20 @@ def test_stemming_finds_another_form_of_the_word():
     stemmed = BM25Settings(tokeniser="unicode", stemming="english")
     assert tokenise("Retrievers retrieving", stemmed) == ["retriev", "retriev"]
     texts = ["the splitting of documents", "nothing here"]
-    assert BM25Index(texts, tokeniser="unicode", stemming="english").scores(["split document"])[0, 0] > 0
-    assert BM25Index(texts, tokeniser="unicode").scores(["split document"])[0, 0] == 0
+    assert BM25Index(texts, stemmed).scores(["split document"])[0, 0] > 0
+    assert BM25Index(texts, BM25Settings(tokeniser="unicode")).scores(["split document"])[0, 0] == 0
 
 
 def test_a_language_without_stemmer_is_refused_and_the_known_ones_are_named():
     pytest.importorskip("snowballstemmer")
     with pytest.raises(ValueError, match=r"no stemmer for 'klingon', known are .*english.*greek"):
-        BM25Index(["a"], tokeniser="unicode", stemming="klingon")
+        BM25Index(["a"], BM25Settings(tokeniser="unicode", stemming="klingon"))
 
 
 def test_stemming_without_its_package_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "snowballstemmer", None)
     with pytest.raises(ValueError, match=r"'greek' needs the package snowballstemmer: pip install 'bluffline\[stem"):
-        BM25Index(["a"], tokeniser="unicode", stemming="greek")
+        BM25Index(["a"], BM25Settings(tokeniser="unicode", stemming="greek"))
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_stemming_without_its_package_says_what_to_install(monkeypatch):
 )
 def test_a_setting_that_is_not_allowed_is_refused_with_its_value(settings, named):
     with pytest.raises(ValueError, match=named):
-        BM25Index(["a"], **settings)
+        BM25Settings(**settings)
 
 
 def test_the_parameters_can_be_printed_beside_a_number():
