@@ -1,0 +1,115 @@
+"""The check: a corpus and its questions, everything that is wrong with them, and what is in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpus.documents import Document, load_documents
+from corpus.faults import Fault
+from corpus.headings import headings
+from corpus.overlap import PhrasingOverlap, overlaps_by_phrasing
+from corpus.questions import Query, load_questions
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a corpus and its questions hold; only what is without fault is counted.
+
+    Attributes:
+        documents: Documents.
+        characters: Code points of all canonical texts.
+        sections: ``## `` headings outside fenced code.
+        needles: Different needles.
+        answerable: Answerable queries of each phrasing (None where the file names none).
+        near: Unanswerable queries of the topic's neighbourhood.
+        far: Unanswerable queries from far away.
+    """
+
+    documents: int
+    characters: int
+    sections: int
+    needles: int
+    answerable: Mapping[str | None, int]
+    near: int
+    far: int
+
+    @property
+    def unanswerable(self) -> int:
+        """Unanswerable queries, near and far."""
+        return self.near + self.far
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """Everything a check found out.
+
+    Attributes:
+        documents: The documents without fault, by id.
+        queries: The queries without fault, in the order of the file.
+        faults: Everything that is wrong: first the documents' faults, then the questions'.
+        skipped: Files of the documents folder with other suffixes.
+        counts: What is there.
+        overlaps: Lexical overlap of question and needle, one row for each phrasing.
+    """
+
+    documents: tuple[Document, ...]
+    queries: tuple[Query, ...]
+    faults: tuple[Fault, ...]
+    skipped: tuple[str, ...]
+    counts: Counts
+    overlaps: tuple[PhrasingOverlap, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults
+
+    @property
+    def guessed(self) -> tuple[Document, ...]:
+        """The documents whose encoding had to be detected: a person should look at their special characters."""
+        return tuple(document for document in self.documents if not document.encoding.startswith("utf-"))
+
+
+def check(
+    documents_folder: Path,
+    questions_file: Path,
+    *,
+    strip_front_matter: bool = True,
+    strip_bibliography: Sequence[str] = (),
+) -> CheckReport:
+    """Load a corpus and its questions and report every fault of both at once.
+
+    Args:
+        documents_folder: Folder of Markdown and text files.
+        questions_file: JSONL or CSV.
+        strip_front_matter: See ``load_documents``.
+        strip_bibliography: See ``load_documents``.
+    """
+    loaded = load_documents(
+        documents_folder, strip_front_matter=strip_front_matter, strip_bibliography=strip_bibliography
+    )
+    asked = load_questions(questions_file, loaded.documents)
+    return CheckReport(
+        documents=loaded.documents,
+        queries=asked.queries,
+        faults=loaded.faults + asked.faults,
+        skipped=loaded.skipped,
+        counts=_counts(loaded.documents, asked.queries),
+        overlaps=overlaps_by_phrasing(asked.queries),
+    )
+
+
+def _counts(documents: Sequence[Document], queries: Sequence[Query]) -> Counts:
+    strata = Counter(query.stratum for query in queries)
+    return Counts(
+        documents=len(documents),
+        characters=sum(len(document.text) for document in documents),
+        sections=sum(heading.level == 2 for document in documents for heading in headings(document.text)),
+        needles=len({query.needle.id for query in queries if query.needle is not None}),
+        answerable=dict(Counter(query.phrasing for query in queries if query.needle is not None)),
+        near=strata["near"],
+        far=strata["far"],
+    )

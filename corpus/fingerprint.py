@@ -1,0 +1,37 @@
+"""Fingerprints: two corpora or question sets with the same hash give the same results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+
+from corpus.documents import Document
+from corpus.questions import Query
+
+
+def corpus_hash(documents: Sequence[Document]) -> str:
+    """Return a SHA-256 hex digest over the ids, titles (they go into chunk headers) and text hashes.
+
+    The order of the documents does not matter, and neither does where the folder lies.
+    """
+    return _digest("corpus 1", ([item.id, item.title, item.sha256] for item in documents))
+
+
+def questions_hash(queries: Sequence[Query]) -> str:
+    """Return a SHA-256 hex digest over everything about the queries that a result can depend on.
+
+    The order of the queries does not matter; line numbers and key facts change no result and are left out.
+    """
+    return _digest("questions 1", (_row(query) for query in queries))
+
+
+def _row(query: Query) -> list[str | None]:
+    needle = query.needle
+    place = [None, None] if needle is None else [needle.id, needle.text]
+    return [query.id, query.text, query.phrasing, query.stratum, *place]
+
+
+def _digest(kind: str, rows: Iterable[list[str | None]]) -> str:
+    lines = sorted(json.dumps(row, ensure_ascii=True) for row in rows)
+    return hashlib.sha256("\n".join([kind, *lines]).encode("ascii")).hexdigest()

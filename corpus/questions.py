@@ -1,0 +1,129 @@
+"""Questions: what is asked, with the needle that answers it or the stratum that says why nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpus.documents import Document
+from corpus.faults import Fault, in_order
+from corpus.key_facts import find_key_facts
+from corpus.near_misses import near_misses
+from corpus.needles import Missing, Needle, NeedleFinder, Objection
+from corpus.question_fields import Draft, Stratum, read_fields
+from corpus.question_rows import read_rows
+
+__all__ = ["LoadedQuestions", "Needle", "Query", "Stratum", "load_questions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One question.
+
+    Attributes:
+        id: Unique in its file.
+        text: What is asked.
+        needle: The span that answers it, or None where the corpus does not.
+        phrasing: How it is worded (``course``, ``ticket``, ...), or None where the file does not say.
+        stratum: ``near`` or ``far`` where there is no needle, else None.
+        key_facts: Phrases that any passage answering it would have to contain; none of them is in the corpus.
+        line: Line of the questions file it begins on.
+    """
+
+    id: str
+    text: str
+    needle: Needle | None
+    phrasing: str | None
+    stratum: Stratum | None
+    key_facts: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedQuestions:
+    """The queries without fault, in the order of the file, and the faults of all others."""
+
+    queries: tuple[Query, ...]
+    faults: tuple[Fault, ...]
+
+
+def load_questions(path: Path, documents: Sequence[Document]) -> LoadedQuestions:
+    """Read a JSONL or CSV file of questions, find their needles and report every fault at once.
+
+    Args:
+        path: The questions file.
+        documents: The corpus the needles are verbatim spans of.
+    """
+    file = path.as_posix()
+    rows, faults = read_rows(path)
+    if not rows and not faults:
+        faults.append(Fault(file, None, "", "the questions file holds no questions", "Add a row for each question."))
+    drafts = []
+    for row in rows:
+        draft, wrong = read_fields(row, file)
+        faults.extend(wrong)
+        drafts.append(draft)
+    faults.extend(_repeated_ids(drafts, file))
+    if not documents:
+        problem = "there are no documents to find the needles in"
+        return LoadedQuestions((), in_order([*faults, Fault(file, None, "", problem, "Mend the documents first.")]))
+    resolver = _Resolver(documents, file)
+    faults.extend(resolver.answered(drafts))
+    faulty = {fault.line for fault in faults}
+    # Faulty drafts are resolved as well, so that one fault does not hide another.
+    resolved = [(draft.line, resolver.resolve(draft)) for draft in drafts]
+    queries = tuple(query for line, query in resolved if query is not None and line not in faulty)
+    return LoadedQuestions(queries, in_order([*faults, *resolver.faults, *resolver.missing_faults()]))
+
+
+def _repeated_ids(drafts: Iterable[Draft], file: str) -> Iterator[Fault]:
+    first: dict[str, int] = {}
+    for draft in drafts:
+        earlier = first.setdefault(draft.id, draft.line)
+        if draft.id and earlier != draft.line:
+            problem = f"the id is used already on line {earlier}"
+            yield Fault(file, draft.line, draft.id, problem, "Give every question an id of its own.")
+
+
+class _Resolver:
+    """Turns drafts into queries and keeps the faults of those that stay drafts."""
+
+    def __init__(self, documents: Sequence[Document], file: str) -> None:
+        self.finder = NeedleFinder(documents)
+        self.file = file
+        self.faults: list[Fault] = []
+        self.missing: list[tuple[int, str]] = []
+
+    def answered(self, drafts: Iterable[Draft]) -> Iterator[Fault]:
+        """Yield a fault for every key fact that the corpus holds; all are looked for in one pass of it."""
+        asked = [(draft.line, fact) for draft in drafts for fact in draft.key_facts]
+        found = find_key_facts((fact for _, fact in asked), self.finder.documents)
+        for line, fact in asked:
+            if fact in found:
+                place = found[fact]
+                problem = f"the key fact of an unanswerable question stands in '{place.document}' at {place.start}"
+                advice = "Ask something the corpus does not answer, or choose a fact that only an answer would hold."
+                yield Fault(self.file, line, fact, problem, advice)
+
+    def resolve(self, draft: Draft) -> Query | None:
+        needle: Needle | None = None
+        if draft.claim is not None:
+            found = self.finder.locate(draft.claim)
+            if isinstance(found, Missing):
+                self.missing.append((draft.line, found.text))
+                return None
+            if isinstance(found, Objection):
+                self.faults.append(Fault(self.file, draft.line, *found))
+                return None
+            needle = found
+        return Query(draft.id, draft.text, needle, draft.phrasing, draft.stratum, draft.key_facts, draft.line)
+
+    def missing_faults(self) -> list[Fault]:
+        """Return the faults of the needles that stand nowhere; all are looked for in one pass of the corpus."""
+        closest = near_misses([text for _, text in self.missing], self.finder.documents)
+        faults = []
+        for (line, text), near in zip(self.missing, closest, strict=True):
+            advice = near.sentence if near is not None else "Copy a sentence of the corpus letter by letter."
+            faults.append(Fault(self.file, line, text, "the needle stands nowhere in the corpus", advice))
+        return faults
