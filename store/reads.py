@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Engine, Row, select
+from sqlalchemy import Engine, Row, func, select
 from sqlmodel import Session, col
 
 from store.tables import (
@@ -20,12 +20,13 @@ from store.tables import (
 )
 
 
-class Recorded(NamedTuple):
-    """Where the retrieval of a combination was recorded before."""
+class RecordedRetrieval(NamedTuple):
+    """A retrieval as an earlier sweep recorded it."""
 
-    combination_id: int
     sweep_key: str
     measured_in: str | None
+    stamp: dict[str, Any]
+    parquet: bytes
 
 
 def sweeps(engine: Engine, limit: int = 100) -> list[SweepRow]:
@@ -47,6 +48,28 @@ def latest_sweep(engine: Engine, *states: str) -> SweepRow | None:
         query = query.where(col(SweepRow.state).in_(states))
     with Session(engine) as session:
         return session.execute(query).scalars().first()
+
+
+def running_sweeps(engine: Engine) -> list[SweepRow]:
+    """Sweeps that say they are running, whether or not their process still lives."""
+    with Session(engine) as session:
+        return list(session.execute(select(SweepRow).where(col(SweepRow.state) == "running")).scalars())
+
+
+def unlogged_sweeps(engine: Engine) -> list[int]:
+    """Sweeps, oldest first, of which MLflow does not hold all that is recorded."""
+    waiting = (
+        select(col(CombinationRow.sweep_id))
+        .where(col(CombinationRow.state) == "recorded", col(CombinationRow.mlflow_run_id).is_(None))
+        .distinct()
+    )
+    query = (
+        select(col(SweepRow.id))
+        .where((col(SweepRow.id).in_(waiting)) | (col(SweepRow.mlflow_error).is_not(None)))
+        .order_by(col(SweepRow.id))
+    )
+    with Session(engine) as session:
+        return [sweep_id for sweep_id in session.execute(query).scalars() if sweep_id is not None]
 
 
 def interrupted_sweep(engine: Engine, fingerprint: str, commit: str | None, patch_hash: str | None) -> SweepRow | None:
@@ -161,21 +184,24 @@ def hits(engine: Engine, combination_ids: Sequence[int]) -> dict[int, bytes]:
         return {row.combination_id: row.parquet for row in session.execute(query).scalars()}
 
 
-def recorded_retrievals(engine: Engine, retrieval_keys: Sequence[str]) -> dict[str, Recorded]:
-    """Where retrievals of the same inputs were recorded before, the newest of each."""
-    query = (
-        select(
-            col(CombinationRow.retrieval_key),
-            col(CombinationRow.id),
-            col(SweepRow.key),
-            col(CombinationRow.measured_in),
-        )
-        .join(SweepRow, col(SweepRow.id) == col(CombinationRow.sweep_id))
+def recorded_retrievals(engine: Engine, retrieval_keys: Sequence[str]) -> dict[str, RecordedRetrieval]:
+    """Retrievals of the same inputs that earlier sweeps recorded, the newest of each."""
+    newest = (
+        select(func.max(col(CombinationRow.id)))
         .where(col(CombinationRow.state) == "recorded", col(CombinationRow.retrieval_key).in_(retrieval_keys))
-        .order_by(col(CombinationRow.id))
+        .group_by(col(CombinationRow.retrieval_key))
+    )
+    query = (
+        select(CombinationRow, col(SweepRow.key), col(HitsRow.parquet))
+        .join(SweepRow, col(SweepRow.id) == col(CombinationRow.sweep_id))
+        .join(HitsRow, col(HitsRow.combination_id) == col(CombinationRow.id))
+        .where(col(CombinationRow.id).in_(newest))
     )
     with Session(engine) as session:
-        return {str(key): Recorded(*found) for key, *found in session.execute(query).all()}
+        return {
+            str(row.retrieval_key): RecordedRetrieval(key, row.measured_in, row.stamp, parquet)
+            for row, key, parquet in session.execute(query).all()
+        }
 
 
 def queries(engine: Engine, questions_hash: str) -> list[QueryRow]:
@@ -192,8 +218,8 @@ def documents(engine: Engine, corpus_hash: str) -> list[DocumentRow]:
         return list(session.execute(query).scalars())
 
 
-def text(engine: Engine, sha256: str) -> str | None:
-    """A canonical text by its hash, or None."""
+def texts(engine: Engine, hashes: Sequence[str]) -> dict[str, str]:
+    """Canonical texts by their hashes; what is not there is left out."""
+    query = select(TextRow).where(col(TextRow.sha256).in_(hashes))
     with Session(engine) as session:
-        row = session.get(TextRow, sha256)
-        return row.text if row else None
+        return {row.sha256: row.text for row in session.execute(query).scalars()}

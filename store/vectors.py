@@ -51,6 +51,7 @@ class VectorCache:
                 "CREATE TABLE IF NOT EXISTS vector "
                 "(key BLOB PRIMARY KEY, vector BLOB, token_starts BLOB, seen INTEGER) WITHOUT ROWID"
             )
+            connection.execute("CREATE TABLE IF NOT EXISTS note (name TEXT PRIMARY KEY, json TEXT)")
             connection.execute("INSERT OR IGNORE INTO stamp VALUES (1, ?)", (wanted,))
             (found,) = connection.execute("SELECT json FROM stamp").fetchone()
         if found != wanted:
@@ -87,6 +88,17 @@ class VectorCache:
                     for key, entry in vectors.items()
                 ],
             )
+
+    def note(self, name: str) -> list[float] | None:
+        """Numbers kept beside the vectors, such as how long embedding took; None when there are none."""
+        with closing(self._connect()) as connection:
+            found = connection.execute("SELECT json FROM note WHERE name = ?", (name,)).fetchone()
+        return [float(value) for value in json.loads(found[0])] if found else None
+
+    def put_note(self, name: str, values: Sequence[float]) -> None:
+        """Keep numbers beside the vectors, replacing what was there."""
+        with closing(self._connect()) as connection, connection:
+            connection.execute("INSERT OR REPLACE INTO note VALUES (?, ?)", (name, json.dumps(list(values))))
 
 
 def _slices(keys: Sequence[bytes], size: int) -> Iterator[Sequence[bytes]]:

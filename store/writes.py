@@ -112,6 +112,24 @@ def claim_sweep(engine: Engine, sweep_id: int, *, pid: int, host: str) -> bool:
         return done.rowcount == 1
 
 
+def beat(engine: Engine, sweep_id: int, *, stage: str, done: int, total: int, eta_seconds: float | None) -> bool:
+    """Say how far a running sweep is.
+
+    Returns:
+        Whether somebody asked for it to be cancelled.
+    """
+    row = col(SweepRow.id) == sweep_id
+    with Session(engine) as session:
+        session.execute(
+            update(SweepRow)
+            .where(row)
+            .values(stage=stage, done=done, total=total, eta_seconds=eta_seconds, heartbeat_at=datetime.now(UTC))
+        )
+        cancelled = session.execute(select(SweepRow.cancel_requested).where(row)).scalar_one()  # type: ignore[call-overload]
+        session.commit()
+    return bool(cancelled)
+
+
 def mark_interrupted(engine: Engine, sweep_ids: Sequence[int], reason: str) -> None:
     """Say of running sweeps that their process is gone; what they recorded stays."""
     with Session(engine) as session:
@@ -141,9 +159,3 @@ def _insert_missing(session: Session, table: type[SQLModel], rows: Iterable[SQLM
     dialect = session.get_bind().dialect.name
     statement = (postgresql_insert if dialect == "postgresql" else sqlite_insert)(table).on_conflict_do_nothing()
     session.execute(statement, values)
-
-
-def running_sweeps(engine: Engine) -> list[SweepRow]:
-    """Sweeps that say they are running, whether or not their process still lives."""
-    with Session(engine) as session:
-        return list(session.execute(select(SweepRow).where(col(SweepRow.state) == "running")).scalars())

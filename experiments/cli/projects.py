@@ -1,0 +1,134 @@
+"""`init`, `check` and `plan`: everything before a sweep."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from corpus.check import CheckReport
+from experiments.cli.options import project_option
+from experiments.project import PROJECT_FILE, open_project
+from experiments.sweep import check_project
+from experiments.words import listed, plural
+
+_FILE = """\
+# A Bluffline project. All state is kept in var/ beside this file.
+
+[corpus]
+documents = {documents}
+questions = {questions}
+strip_front_matter = true
+# strip_bibliography = ["References"]   # headings whose section, at a document's end, is not content
+
+[sweep]
+# strategies = ["A", "B", "C", "D", "E", "F"]
+# retrievers = ["dense", "bm25", "hybrid"]
+# models = ["sentence-transformers/all-MiniLM-L6-v2"]
+# k = [1, 4, 8, 20]
+# thresholds = {{ from = 0.3, to = 0.8, step = 0.025 }}
+# alpha = 0.05
+# seed = 20260101
+
+# A strategy of your own, to be named in `strategies`:
+# [strategies.short]
+# cuts = "boundaries"                   # or "blind"
+# header = true
+# overlap = 32
+# budget = 256
+"""
+
+
+@click.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--documents",
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of Markdown or text files.",
+)
+@click.option(
+    "--questions",
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Questions as JSONL or CSV.",
+)
+def init(folder: Path, documents: Path, questions: Path) -> None:
+    """Make a project in FOLDER: a bluffline.toml that names the documents and the questions."""
+    file = folder / PROJECT_FILE
+    if file.exists():
+        raise click.UsageError(f"{file} is there already; edit it, or choose another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(
+            _FILE.format(documents=_quoted(documents, folder), questions=_quoted(questions, folder)), "utf-8"
+        )
+        ignore = folder / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("var/\n", "utf-8")
+    except OSError as error:
+        raise click.UsageError(f"the project cannot be made: {error}") from error
+    click.echo(f"made {file}")
+    report = check_project(open_project(folder))
+    _tell(report)
+    click.echo(f"Next: bluffline run --project {folder}" if report.ok else "Next: mend these, then `bluffline check`.")
+
+
+def _quoted(path: Path, folder: Path) -> str:
+    """A path as TOML, relative to the project where both lie below a common folder of their own."""
+    absolute, root = path.resolve(), folder.resolve()
+    near = absolute.is_relative_to(root) or absolute.is_relative_to(root.parent)
+    written = Path(os.path.relpath(absolute, root)) if near else absolute
+    return json.dumps(written.as_posix(), ensure_ascii=False)
+
+
+@click.command()
+@project_option
+def check(folder: Path | None) -> None:
+    """Check documents and questions, and report every fault at once with file, line, value and what to do.
+
+    Exits with 2 when there is a fault.
+    """
+    report = check_project(open_project(folder))
+    _tell(report)
+    sys.exit(0 if report.ok else 2)
+
+
+def _tell(report: CheckReport) -> None:
+    for fault in report.faults:
+        click.echo(fault.sentence)
+    if report.faults:
+        click.echo("")
+    counts = report.counts
+    phrasings = [f"{count} {phrasing or 'answerable'}" for phrasing, count in counts.answerable.items()]
+    click.echo(
+        f"{plural(counts.documents, 'document')}, {counts.characters:,} characters, "
+        f"{plural(counts.sections, 'section')}; {plural(counts.needles, 'needle')}, "
+        f"{plural(sum(counts.answerable.values()), 'answerable question')} ({listed(phrasings) or 'none'}), "
+        f"{counts.unanswerable} unanswerable ({counts.near} near, {counts.far} far)."
+    )
+    for overlap in report.overlaps:
+        name = f"phrasing {overlap.phrasing}" if overlap.phrasing else "questions"
+        click.echo(
+            f"Words of the needle found in the question, {name}: mean {overlap.mean:.0%}, "
+            f"median {overlap.median:.0%} of {plural(overlap.n, 'question')}."
+        )
+    for document in report.guessed:
+        click.echo(f"{document.source}: read as {document.encoding}, which was guessed; save it as UTF-8 to be sure.")
+    if report.skipped:
+        click.echo(f"Not read, because only Markdown and text are: {listed(report.skipped[:5])}"
+                   + (f" and {len(report.skipped) - 5} more" if len(report.skipped) > 5 else "") + ".")  # fmt: skip
+    click.echo("No faults." if report.ok else f"{plural(len(report.faults), 'fault')}.")
+
+
+@click.command()
+@project_option
+def plan(folder: Path | None) -> None:
+    """Say what `run` would do: combinations, chunks, texts to embed, and what these questions could show."""
+    from experiments.planning import planned
+
+    for line in planned(open_project(folder)):
+        click.echo(line)

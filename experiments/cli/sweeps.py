@@ -1,0 +1,117 @@
+"""`run`, `show` and `sync`: making sweeps and reading them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+from sqlalchemy import Engine
+
+from experiments.cli.options import project_option
+from experiments.cli.tables import strategy_lines, threshold_lines
+from experiments.project import Project, open_project
+from experiments.reading import LoadedSweep, load_sweep
+from experiments.report import report
+from experiments.thresholds import extremes, read_thresholds
+from experiments.verdicts import leader_of, on_strategies, on_threshold
+from store import reads
+from store.engine import open_store
+
+
+@click.command()
+@project_option
+@click.option("--fresh", is_flag=True, help="Retrieve again even what an earlier sweep of the same inputs recorded.")
+@click.option("--skip-faults", is_flag=True, help="Measure without faulty documents and questions instead of refusing.")
+def run(folder: Path | None, fresh: bool, skip_faults: bool) -> None:
+    """Measure every combination, record it, and print the sweep's id and what it shows.
+
+    A sweep that was killed is taken up where it stopped. A combination that fails is recorded as failed and the
+    others go on; the exit code is then 3.
+    """
+    from experiments.runner import run_sweep
+
+    project = open_project(folder)
+    engine = open_store(project.store_url)
+    result = run_sweep(
+        engine, project, fresh=fresh, skip_faults=skip_faults, say=lambda line: click.echo(line, err=True)
+    )
+    loaded = load_sweep(engine, result.sweep_id)
+    click.echo(f"Sweep {result.sweep_id}: {result.recorded} combinations recorded, {result.failed} failed; "
+               f"{result.embedded} texts embedded, {result.reused} retrievals read from earlier sweeps.")  # fmt: skip
+    _verdicts(loaded)
+    if result.tracking_error:
+        click.echo(
+            f"Not logged: {result.tracking_error}. Nothing is lost: `bluffline sync --push` logs it later.", err=True
+        )
+    else:
+        click.echo(f"Logged to MLflow: {project.tracking_uri}, experiment {project.experiment!r}.")
+    click.echo(f"See it: bluffline serve, then http://{project.host}:{project.port}/sweeps/{result.sweep_id}")
+    if result.failed:
+        sys.exit(3)
+
+
+def _verdicts(loaded: LoadedSweep) -> None:
+    arms = loaded.arms
+    k = max(loaded.sweep.settings["k"])
+    click.echo("")
+    for sentence in on_strategies(arms, k, loaded.sweep.settings["alpha"]).sentences:
+        click.echo(sentence)
+    leader = leader_of(arms, k)
+    if leader is not None:
+        rows = read_thresholds(leader.outcomes, [None, *loaded.sweep.settings["thresholds"]])
+        click.echo("")
+        for sentence in on_threshold(leader, rows[0], extremes(leader.outcomes)).sentences[:2]:
+            click.echo(sentence)
+        for line in threshold_lines(leader, rows):
+            click.echo(line)
+    click.echo("")
+
+
+@click.command()
+@project_option
+@click.argument("sweep", type=int, required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print every number of the sweep as JSON.")
+def show(folder: Path | None, sweep: int | None, as_json: bool) -> None:
+    """Print SWEEP (the newest when left out): verdicts and tables, or with --json every number there is."""
+    project = open_project(folder)
+    engine = open_store(project.store_url)
+    loaded = load_sweep(engine, sweep if sweep is not None else _newest(engine))
+    if as_json:
+        click.echo(json.dumps(report(loaded), indent=1, ensure_ascii=False, allow_nan=False))
+        return
+    row = loaded.sweep
+    commit = f"{row.commit[:12]}{' with uncommitted changes' if row.dirty else ''}" if row.commit else "no git"
+    reason = f" ({row.reason})" if row.reason else ""
+    questions = f"{row.answerable} + {row.near + row.far} questions over {row.needles} needles"
+    click.echo(f"Sweep {row.id}, {row.state}{reason}, {commit}, branch {row.branch or '-'}")
+    click.echo(f"{row.documents} documents {row.corpus_hash[:8]}, {questions} {row.questions_hash[:8]}, {row.hit_rule}")
+    for line in strategy_lines(loaded):
+        click.echo(line)
+    for failed in (combination for combination in loaded.combinations if combination.state == "failed"):
+        click.echo(f"failed: {failed.key}: {failed.reason}")
+    _verdicts(loaded)
+
+
+def _newest(engine: Engine) -> int:
+    newest = reads.latest_sweep(engine)
+    return newest.id or 0 if newest else 0
+
+
+@click.command()
+@project_option
+@click.option("--push", is_flag=True, required=True, help="Log to MLflow what the store holds and MLflow does not.")
+def sync(folder: Path | None, push: bool) -> None:
+    """Exchange sweeps with MLflow."""
+    from experiments.tracking import Ledger
+
+    project: Project = open_project(folder)
+    engine = open_store(project.store_url)
+    ledger = Ledger(project.tracking_uri, project.experiment, project.var / "mlartifacts")
+    waiting = reads.unlogged_sweeps(engine)
+    for sweep_id in waiting:
+        pushed = ledger.push(engine, sweep_id)
+        click.echo(f"Sweep {sweep_id}: {pushed.combinations} combinations, {pushed.runs} runs logged.")
+    if not waiting:
+        click.echo("Everything is logged.")

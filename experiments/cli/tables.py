@@ -1,0 +1,50 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from experiments import measures
+from experiments.reading import LoadedSweep
+from experiments.thresholds import ThresholdRow
+from experiments.verdicts import Arm
+from experiments.words import NOTHING, interval
+from store.tables import MeasureRow
+
+
+def strategy_lines(loaded: LoadedSweep) -> Iterator[str]:
+    """One line a recorded combination."""
+    shown = [measures.recall(k) for k in loaded.sweep.settings["k"]] + [measures.MRR]
+    names = [row.key for row in loaded.recorded]
+    width = max((len(name) for name in names), default=0)
+    yield ""
+    yield " " * width + "".join(f"  {measure.label:<18}" for measure in shown) + "  destroyed  chunks"
+    for row in loaded.recorded:
+        numbers = loaded.measures.get(row.id or 0, {})
+        cells = "".join(f"  {_estimate(numbers.get(measure.name)):<18}" for measure in shown)
+        destroyed, chunks = numbers.get(measures.DESTROYED.name), numbers.get(measures.CHUNKS.name)
+        lost = f"{destroyed.hits}/{destroyed.n}" if destroyed else NOTHING
+        yield f"{row.key:<{width}}{cells}  {lost:<9}  {int(chunks.value or 0) if chunks else NOTHING:>6}"
+    yield f"95 % intervals: Wilson over n = {loaded.sweep.answerable} questions; MRR by bootstrap over needles."
+
+
+def _estimate(number: MeasureRow | None) -> str:
+    if number is None or number.value is None:
+        return NOTHING
+    return f"{number.value:.3f} {interval(number.low, number.high)}"
+
+
+def threshold_lines(arm: Arm, rows: Sequence[ThresholdRow]) -> Iterator[str]:
+    """One line a threshold."""
+    first = rows[0]
+    yield (
+        f"{arm.name}: of {first.right.n} answerable questions, and of {first.bluffs.n} unanswerable "
+        f"({first.bluffs_near.n} near, {first.bluffs_far.n} far)"
+    )
+    yield "  threshold  right  wrong  refused  |  bluff  (near, far)  95 % interval of the bluff rate"
+    for row in rows:
+        yield (
+            f"  {row.label:>9}  {row.right.hits:>5}  {row.wrong.hits:>5}  {row.refused.hits:>7}  |  "
+            f"{row.bluffs.hits:>5}  ({row.bluffs_near.hits:>4}, {row.bluffs_far.hits:>3})  "
+            f"{interval(row.bluffs.low, row.bluffs.high)}"
+        )

@@ -1,0 +1,126 @@
+"""From the outcomes of a combination to its numbers, each with interval and n."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments import measures
+from experiments.outcomes import Outcome, Recorded
+from experiments.stats.intervals import Proportion, cluster_bootstrap_mean, wilson
+from experiments.stats.retrieval import recall_at, reciprocal_ranks
+
+
+class Number(NamedTuple):
+    """One number of a combination, ready to be kept."""
+
+    name: str
+    value: float | None
+    low: float | None
+    high: float | None
+    hits: int | None
+    n: int
+
+
+class Cutting(NamedTuple):
+    """What a strategy did to the corpus, as one encoder sees it."""
+
+    chunks: int
+    characters: int
+    tokens: int
+    header_tokens: int
+    overlap_tokens: int
+    over_budget: int
+    over_window: int
+
+
+def answerable(outcomes: Sequence[Recorded]) -> list[Recorded]:
+    """The outcomes of questions that have a needle."""
+    return [outcome for outcome in outcomes if outcome.needle_id is not None]
+
+
+def ranks(outcomes: Sequence[Recorded]) -> NDArray[np.int64]:
+    """Ranks from 1, 0 where the needle was never returned, shape (n_outcomes,)."""
+    return np.array([outcome.rank or 0 for outcome in outcomes], np.int64)
+
+
+def score(
+    outcomes: Sequence[Outcome],
+    cutting: Cutting,
+    milliseconds: Mapping[str, Sequence[float]],
+    *,
+    ks: Sequence[int],
+    seed: int,
+) -> list[Number]:
+    """Every number of one combination that does not depend on a threshold.
+
+    Args:
+        outcomes: Of all questions.
+        cutting: What the strategy did.
+        milliseconds: Single-question times of each stage.
+        ks: Depths.
+        seed: Of the bootstrap.
+
+    Returns:
+        The numbers of `measures.registry(ks)` that apply.
+    """
+    asked = answerable(outcomes)
+    found = ranks(asked)
+    needles = [outcome.needle_id or "" for outcome in asked]
+    reciprocal = cluster_bootstrap_mean(reciprocal_ranks(found), needles, seed=seed)
+    hit = [outcome for outcome in asked if outcome.rank is not None]
+    numbers = [_proportion(measures.recall(k), recall_at(found, k)) for k in ks]
+    numbers.append(Number("mrr", reciprocal.mean, reciprocal.low, reciprocal.high, None, reciprocal.n))
+    numbers.append(_proportion(measures.DESTROYED, _share_of_needles(asked, "destroyed")))
+    numbers.append(_proportion(measures.TRUNCATED, _share_of_needles(asked, "truncated")))
+    numbers.append(
+        _proportion(measures.NOT_QUOTABLE, wilson(sum(outcome.quotable is False for outcome in hit), len(hit)))
+    )
+    numbers += _sizes(cutting)
+    clusters = [outcome.needle_id or outcome.query_id for outcome in outcomes]
+    for k in ks:
+        sizes = [sum(hit.tokens for hit in outcome.hits[:k]) for outcome in outcomes]
+        mean = cluster_bootstrap_mean(np.array(sizes, float), clusters, seed=seed)
+        numbers.append(Number(measures.tokens(k).name, mean.mean, mean.low, mean.high, None, mean.n))
+    numbers += [_latency(stage, times) for stage, times in milliseconds.items()]
+    return numbers
+
+
+def _share_of_needles(asked: Sequence[Recorded], fact: str) -> Proportion:
+    """A needle is destroyed or truncated once, however many phrasings ask for it."""
+    needles = {outcome.needle_id: bool(getattr(outcome, fact)) for outcome in asked}
+    return wilson(sum(needles.values()), len(needles))
+
+
+def _proportion(measure: measures.Measure, share: Proportion) -> Number:
+    return Number(measure.name, share.estimate, share.low, share.high, share.hits, share.n)
+
+
+def _sizes(cutting: Cutting) -> list[Number]:
+    """Counts are exact: they have no interval, and their n is themselves."""
+    counted = {
+        measures.CHUNKS: cutting.chunks,
+        measures.CHARACTERS: cutting.characters,
+        measures.TOKENS: cutting.tokens,
+    }
+    shares = {
+        measures.HEADER_SHARE: (cutting.header_tokens, cutting.tokens),
+        measures.OVERLAP_SHARE: (cutting.overlap_tokens, cutting.tokens),
+        measures.OVER_BUDGET: (cutting.over_budget, cutting.chunks),
+        measures.OVER_WINDOW: (cutting.over_window, cutting.chunks),
+    }
+    return [Number(measure.name, count, None, None, None, count) for measure, count in counted.items()] + [
+        Number(measure.name, part / whole if whole else None, None, None, part, whole)
+        for measure, (part, whole) in shares.items()
+    ]
+
+
+def _latency(stage: str, times: Sequence[float]) -> Number:
+    name = measures.latency(stage).name
+    if not times:
+        return Number(name, None, None, None, None, 0)
+    low, median, high = np.percentile(times, [25, 50, 75])
+    return Number(name, float(median), float(low), float(high), None, len(times))

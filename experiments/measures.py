@@ -1,0 +1,104 @@
+"""The numbers of a combination, named once: label, unit and meaning live with the measure, so no page invents them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+Kind = Literal["proportion", "mean", "count", "milliseconds"]
+
+
+class Measure(NamedTuple):
+    """One kind of number."""
+
+    name: str
+    label: str
+    kind: Kind
+    description: str
+    higher_is_better: bool | None  # None where neither is: a size, not a quality
+
+
+def recall(k: int) -> Measure:
+    """R@k."""
+    return Measure(
+        f"recall_at_{k}",
+        f"R@{k}",
+        "proportion",
+        f"share of answerable questions with a chunk in the top {k} that contains the needle whole",
+        True,
+    )
+
+
+def tokens(k: int) -> Measure:
+    """Tokens@k."""
+    return Measure(
+        f"tokens_at_{k}", f"tokens@{k}", "mean", f"tokens of the top {k} chunks, mean over all questions", False
+    )
+
+
+MRR = Measure("mrr", "MRR", "mean", "mean reciprocal rank of the first chunk that contains the needle whole", True)
+DESTROYED = Measure(
+    "destroyed", "destroyed", "proportion", "needles that no chunk contains whole: lost to every retriever", False
+)
+TRUNCATED = Measure(
+    "truncated",
+    "truncated",
+    "proportion",
+    "needles whose every chunk holds their end beyond the encoder's window: this retriever never read them whole",
+    False,
+)
+NOT_QUOTABLE = Measure(
+    "not_quotable",
+    "not quotable",
+    "proportion",
+    "found answers whose first hit holds the needle only through header or overlap: its quote would be half of it",
+    False,
+)
+CHUNKS = Measure("chunks", "chunks", "count", "chunks of the corpus", None)
+CHARACTERS = Measure("characters", "characters", "count", "characters embedded, headers and overlap included", None)
+TOKENS = Measure("tokens", "tokens", "count", "tokens embedded, special tokens left out", False)
+HEADER_SHARE = Measure("header_share", "header", "proportion", "share of embedded tokens that are header", False)
+OVERLAP_SHARE = Measure("overlap_share", "overlap", "proportion", "share of embedded tokens that are overlap", False)
+OVER_BUDGET = Measure("over_budget", "over budget", "proportion", "chunks longer than the strategy's budget", False)
+OVER_WINDOW = Measure(
+    "over_window", "over window", "proportion", "chunks longer than the encoder's window: their end is not read", False
+)
+LATENCY_STAGES = {
+    "embed": "embedding the question",
+    "scan": "comparing it with every chunk's vector",
+    "lexical": "scoring every chunk by BM25",
+    "fuse": "fusing the two rankings",
+}
+
+
+def latency(stage: str) -> Measure:
+    """Milliseconds a query of one stage."""
+    return Measure(
+        f"ms_{stage}",
+        f"ms {stage}",
+        "milliseconds",
+        f"{LATENCY_STAGES[stage]}, one question at a time: median with the middle half of the times",
+        False,
+    )
+
+
+def registry(ks: Iterable[int]) -> dict[str, Measure]:
+    """All measures of a sweep with these depths, by name."""
+    ks = tuple(ks)
+    known = [
+        *(recall(k) for k in ks),
+        MRR,
+        DESTROYED,
+        TRUNCATED,
+        NOT_QUOTABLE,
+        CHUNKS,
+        CHARACTERS,
+        TOKENS,
+        HEADER_SHARE,
+        OVERLAP_SHARE,
+        OVER_BUDGET,
+        OVER_WINDOW,
+        *(tokens(k) for k in ks),
+        *(latency(stage) for stage in LATENCY_STAGES),
+    ]
+    return {measure.name: measure for measure in known}

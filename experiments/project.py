@@ -1,0 +1,155 @@
+"""A project: its `bluffline.toml`, its environment, and the places everything lies at.
+
+Every fault of a project file is reported at once. Without a project file the bundled corpus is the project.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from corpus.bundled import BUNDLED_BIBLIOGRAPHY, BUNDLED_DOCUMENTS, BUNDLED_QUESTIONS
+from corpus.faults import Fault
+from experiments.settings import Settings, Table, line_of, own_strategies, read_settings
+
+PROJECT_FILE = "bluffline.toml"
+
+
+class ProjectError(Exception):
+    """The project cannot be used. Carries every fault found."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        """Keep the faults; the message is one line each."""
+        self.faults = faults
+        super().__init__("\n".join(fault.sentence for fault in faults))
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Where things are and what is measured."""
+
+    root: Path
+    name: str
+    documents: Path
+    questions: Path
+    strip_front_matter: bool
+    strip_bibliography: tuple[str, ...]
+    store_url: str
+    tracking_uri: str
+    experiment: str
+    host: str = "127.0.0.1"
+    port: int = 5077
+    settings: Settings = field(default_factory=Settings)
+    file: Path | None = None
+
+    @property
+    def var(self) -> Path:
+        """All state of the project."""
+        return self.root / "var"
+
+    @property
+    def vectors(self) -> Path:
+        """The vector caches, one file a model."""
+        return self.var / "vectors"
+
+
+def open_project(folder: Path | None = None) -> Project:
+    """Open the project in `folder`, or the one the working directory lies in, or the bundled corpus.
+
+    Args:
+        folder: A folder with a `bluffline.toml`; None looks in the working directory and the folders above it.
+
+    Raises:
+        ProjectError: With every fault of the file.
+    """
+    if folder is not None:
+        file = folder / PROJECT_FILE
+        if not file.is_file():
+            raise ProjectError(
+                [Fault(str(file), None, str(folder), "no project here", "make one with `bluffline init DIR`")]
+            )
+        return _read(file.resolve())
+    here = Path.cwd()
+    for place in (here, *here.parents):
+        if (place / PROJECT_FILE).is_file():
+            return _read(place / PROJECT_FILE)
+    return _bundled(here)
+
+
+def _bundled(root: Path) -> Project:
+    return Project(
+        root=root,
+        name="bundled corpus",
+        documents=BUNDLED_DOCUMENTS,
+        questions=BUNDLED_QUESTIONS,
+        strip_front_matter=True,
+        strip_bibliography=BUNDLED_BIBLIOGRAPHY,
+        store_url=os.environ.get("BLUFFLINE_STORE_URL") or f"sqlite:///{root / 'var' / 'bluffline.db'}",
+        tracking_uri=_tracking_uri(None, root),
+        experiment="bluffline",
+    )
+
+
+def _tracking_uri(configured: str | None, root: Path) -> str:
+    return os.environ.get("MLFLOW_TRACKING_URI") or configured or f"sqlite:///{root / 'var' / 'mlflow.db'}"
+
+
+def _read(file: Path) -> Project:
+    faults: list[Fault] = []
+    try:
+        content = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ProjectError([Fault(str(file), None, "", f"not readable as TOML: {error}", "correct it")]) from error
+    root = file.parent
+    tables = {
+        name: Table(file, name, content.pop(name, {}), faults)
+        for name in ("corpus", "sweep", "bm25", "store", "tracking", "server")
+    }
+    strategies = own_strategies(file, content.pop("strategies", {}), faults)
+    for name, value in content.items():
+        known = ", ".join(f"[{table}]" for table in (*tables, "strategies.NAME"))
+        faults.append(Fault(str(file), line_of(file, name), str(value)[:60], f"{name}: unknown", f"allowed: {known}"))
+    settings = read_settings(tables["sweep"], tables["bm25"], strategies)
+    corpus = tables["corpus"]
+    documents = corpus.take("documents", str, "documents", "a path in quotes")
+    questions = corpus.take("questions", str, "questions.jsonl", "a path in quotes")
+    strip_front_matter = corpus.take("strip_front_matter", bool, True, "true or false")
+    strip_bibliography = corpus.take_list("strip_bibliography", str, (), "headings in quotes")
+    corpus.finish("documents, questions, strip_front_matter, strip_bibliography")
+    store_url = tables["store"].take("url", str, "sqlite:///var/bluffline.db", "a database URL in quotes")
+    tables["store"].finish("url")
+    uri = tables["tracking"].take("uri", str, None, "a tracking URI in quotes")
+    experiment = tables["tracking"].take("experiment", str, "bluffline", "a name in quotes")
+    tables["tracking"].finish("uri, experiment")
+    host = tables["server"].take("host", str, "127.0.0.1", "an address in quotes")
+    port = tables["server"].take("port", int, 5077, "a port number")
+    if not 1 <= port <= 65535:
+        tables["server"].fault("port", port, "no such port", "choose one from 1 to 65535")
+    tables["server"].finish("host, port")
+    if faults:
+        raise ProjectError(faults)
+    return Project(
+        root=root,
+        name=root.name,
+        documents=root / Path(documents).expanduser(),
+        questions=root / Path(questions).expanduser(),
+        strip_front_matter=strip_front_matter,
+        strip_bibliography=strip_bibliography,
+        store_url=_anchored(os.environ.get("BLUFFLINE_STORE_URL") or store_url, root),
+        tracking_uri=_tracking_uri(_anchored(uri, root) if uri else None, root),
+        experiment=experiment,
+        host=host,
+        port=port,
+        settings=settings,
+        file=file,
+    )
+
+
+def _anchored(url: str, root: Path) -> str:
+    """A relative SQLite URL is relative to the project, wherever the command was started."""
+    prefix = "sqlite:///"
+    if url.startswith(prefix) and not url.startswith(prefix + "/") and url != prefix + ":memory:":
+        return prefix + str(root / url.removeprefix(prefix))
+    return url

@@ -1,0 +1,61 @@
+"""A recorded sweep, read once: what a page, a command or an export shows of it is computed from this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Engine
+
+from experiments.verdicts import Arm
+from store import reads
+from store.reads import OutcomeRecord
+from store.tables import CombinationRow, MeasureRow, SweepRow
+
+
+class UnknownSweepError(LookupError):
+    """There is no such sweep in the store."""
+
+    def __init__(self, sweep_id: object, newest: int | None) -> None:
+        """Name what was asked for and what there is."""
+        there = "the store is empty: make one with `bluffline run`" if newest is None else f"the newest is {newest}"
+        super().__init__(f"there is no sweep {sweep_id}; {there}")
+
+
+class LoadedSweep(NamedTuple):
+    """A sweep with everything but its hits, in four statements."""
+
+    sweep: SweepRow
+    combinations: list[CombinationRow]
+    measures: dict[int, dict[str, MeasureRow]]
+    outcomes: dict[int, list[OutcomeRecord]]
+
+    @property
+    def recorded(self) -> list[CombinationRow]:
+        """The combinations that have numbers."""
+        return [row for row in self.combinations if row.state == "recorded"]
+
+    @property
+    def arms(self) -> list[Arm]:
+        """The recorded combinations as verdicts and tests read them."""
+        return [arm_of(row, self.outcomes.get(row.id or 0, [])) for row in self.recorded]
+
+
+def arm_of(row: CombinationRow, outcomes: Sequence[OutcomeRecord]) -> Arm:
+    """A combination with its outcomes."""
+    return Arm(row.strategy, row.retriever, row.model, outcomes)
+
+
+def load_sweep(engine: Engine, sweep_id: int) -> LoadedSweep:
+    """Read a sweep.
+
+    Raises:
+        UnknownSweepError: If there is none with this id.
+    """
+    sweep = reads.sweep(engine, sweep_id)
+    if sweep is None:
+        newest = reads.latest_sweep(engine)
+        raise UnknownSweepError(sweep_id, newest.id if newest else None)
+    return LoadedSweep(
+        sweep, reads.combinations(engine, sweep_id), reads.measures(engine, sweep_id), reads.outcomes(engine, sweep_id)
+    )

@@ -1,0 +1,125 @@
+"""Writing what a sweep finds: each combination whole or not at all, into the store first and then into the ledger."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Engine
+
+from experiments.evaluation import Cutting, score
+from experiments.models import ModelError, ModelStamp
+from experiments.project import Project
+from experiments.recording import from_parquet, measure_rows, outcome_rows, to_parquet
+from experiments.retrieval import Retrieval
+from experiments.tracking import Ledger, TrackingError
+from store import reads, writes
+from store.tables import CombinationRow
+
+Say = Callable[[str], None]
+
+
+class Recorder:
+    """Records the combinations of one sweep and counts how they went."""
+
+    def __init__(self, engine: Engine, project: Project, sweep_id: int, say: Say) -> None:
+        """Prepare to record; the ledger is connected to when the first combination is done."""
+        self._engine, self._settings, self._sweep_id, self._say = engine, project.settings, sweep_id, say
+        self._ledger = Ledger(project.tracking_uri, project.experiment, project.var / "mlartifacts")
+        self._log = project.var / "logs" / f"sweep-{sweep_id}.log"
+        self.failed = self.reused = 0
+        self.tracking_error: str | None = None
+
+    def record(
+        self, row: CombinationRow, retrieval: Retrieval, stamp: ModelStamp, measured_in: str | None = None
+    ) -> None:
+        """Score one retrieval and write it.
+
+        Args:
+            row: The combination.
+            retrieval: What it returned.
+            stamp: Of the model whose distances its gate reads.
+            measured_in: Key of the earlier sweep the retrieval was read from; None when it was made now.
+        """
+        numbers = score(
+            retrieval.outcomes,
+            retrieval.cutting,
+            retrieval.milliseconds,
+            ks=self._settings.ks,
+            seed=self._settings.seed,
+        )
+        combination_id = row.id or 0
+        writes.record_combination(
+            self._engine,
+            combination_id,
+            measures=measure_rows(combination_id, numbers),
+            outcomes=outcome_rows(combination_id, retrieval.outcomes),
+            parquet=to_parquet(retrieval.outcomes),
+            stamp={
+                "model": stamp._asdict(),
+                "cutting": retrieval.cutting._asdict(),
+                "milliseconds": retrieval.milliseconds,
+                "identity_error": retrieval.identity_error,
+                "depth": retrieval.depth,
+            },
+            measured_in=measured_in,
+        )
+        self.reused += measured_in is not None
+        self.push()
+
+    def read_again(self, row: CombinationRow, earlier: reads.RecordedRetrieval, stamp: ModelStamp) -> bool:
+        """Record a retrieval that an earlier sweep of the same inputs made.
+
+        Returns:
+            False when it was not recorded deep enough for this sweep's k, and must be made again.
+        """
+        if earlier.stamp["depth"] < max(self._settings.ks):
+            return False
+        retrieval = Retrieval(
+            outcomes=from_parquet(earlier.parquet),
+            cutting=Cutting(**earlier.stamp["cutting"]),
+            milliseconds=earlier.stamp["milliseconds"],
+            identity_error=earlier.stamp["identity_error"],
+            depth=earlier.stamp["depth"],
+        )
+        self.record(row, retrieval, stamp, earlier.measured_in or earlier.sweep_key)
+        return True
+
+    @contextmanager
+    def attempt(self, row: CombinationRow) -> Iterator[None]:
+        """Run one combination; whatever goes wrong in it is its reason, and the next one goes on."""
+        writes.update_combination(self._engine, row.id or 0, state="running")
+        try:
+            yield
+        except ModelError as error:
+            self._fail(row, str(error))
+        except Exception as error:  # one broken combination must not cost the others
+            self._log.parent.mkdir(parents=True, exist_ok=True)
+            with self._log.open("a", encoding="utf-8") as log:
+                log.write(f"{datetime.now(UTC).isoformat()} {row.key}\n{traceback.format_exc()}\n")
+            reason = " ".join(str(error).split())[:500]
+            self._fail(row, f"{type(error).__name__}: {reason} (details in {self._log})")
+
+    def _fail(self, row: CombinationRow, reason: str) -> None:
+        writes.update_combination(self._engine, row.id or 0, state="failed", reason=reason)
+        self.failed += 1
+        self._say(f"failed: {row.key}: {reason}")
+
+    def push(self) -> None:
+        """Log what is recorded; when the server is away that is said once, and kept for later."""
+        if self.tracking_error is not None:
+            return
+        try:
+            self._ledger.push(self._engine, self._sweep_id)
+        except TrackingError as error:
+            self.tracking_error = str(error)
+
+    def end(self, state: str, reason: str | None) -> None:
+        """Say how the sweep ended."""
+        values: dict[str, Any] = {"state": state, "reason": reason, "eta_seconds": None, "pid": None, "stage": None}
+        writes.update_sweep(self._engine, self._sweep_id, finished_at=datetime.now(UTC), **values)
+        if state in ("finished", "failed", "cancelled"):
+            self.push()

@@ -1,0 +1,128 @@
+"""Between the runner's types and what is kept: rows of the store, and the Parquet file that MLflow holds too."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corpus.documents import Document
+from corpus.headings import headings
+from corpus.questions import Query
+from experiments.evaluation import Number
+from experiments.outcomes import Hit, Outcome
+from store.tables import DocumentRow, MeasureRow, OutcomeRow, QueryRow, TextRow
+
+_HIT = pa.struct(
+    [
+        ("document", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("overlap_start", pa.int64()),
+        ("section", pa.string()),
+        ("score", pa.float64()),
+        ("distance", pa.float64()),
+        ("tokens", pa.int64()),
+        ("contains", pa.bool_()),
+        ("quotable", pa.bool_()),
+    ]
+)
+SCHEMA = pa.schema(
+    [
+        ("query_id", pa.string()),
+        ("needle_id", pa.string()),
+        ("phrasing", pa.string()),
+        ("stratum", pa.string()),
+        ("rank", pa.int64()),
+        ("destroyed", pa.bool_()),
+        ("truncated", pa.bool_()),
+        ("quotable", pa.bool_()),
+        ("nearest", pa.float64()),
+        ("needle_distance", pa.float64()),
+        ("chunk_distance", pa.float64()),
+        ("gap", pa.float64()),
+        ("hits", pa.list_(_HIT)),
+    ]
+)
+
+
+def to_parquet(outcomes: Sequence[Outcome]) -> bytes:
+    """Outcomes with their top hits as a Parquet file, one row a question."""
+    table = pa.Table.from_pylist([asdict(outcome) for outcome in outcomes], schema=SCHEMA)
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def from_parquet(data: bytes) -> tuple[Outcome, ...]:
+    """The outcomes a Parquet file holds.
+
+    Raises:
+        ValueError: If it is not a file of outcomes of this version.
+    """
+    try:
+        table = pq.read_table(io.BytesIO(data))
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"not a Parquet file of outcomes: {error}") from error
+    if table.schema.names != SCHEMA.names:
+        raise ValueError(f"the file's columns are {table.schema.names}, expected {SCHEMA.names}")
+    return tuple(
+        Outcome(**{**row, "hits": tuple(Hit(**hit) for hit in row["hits"])}) for row in table.cast(SCHEMA).to_pylist()
+    )
+
+
+def measure_rows(combination_id: int, numbers: Sequence[Number]) -> list[MeasureRow]:
+    """Numbers as rows."""
+    return [MeasureRow(combination_id=combination_id, **number._asdict()) for number in numbers]
+
+
+def outcome_rows(combination_id: int, outcomes: Sequence[Outcome]) -> list[OutcomeRow]:
+    """The scalars of outcomes as rows; what the question set knows stays there."""
+    kept = [field.name for field in fields(Outcome) if field.name in OutcomeRow.model_fields]
+    return [
+        OutcomeRow(combination_id=combination_id, **{name: getattr(outcome, name) for name in kept})
+        for outcome in outcomes
+    ]
+
+
+def query_rows(queries: Sequence[Query], questions_hash: str) -> list[QueryRow]:
+    """A question set as rows."""
+    return [
+        QueryRow(
+            questions_hash=questions_hash,
+            query_id=query.id,
+            position=position,
+            text=query.text,
+            phrasing=query.phrasing,
+            stratum=query.stratum,
+            needle_id=query.needle.id if query.needle else None,
+            needle=query.needle.text if query.needle else None,
+            document=query.needle.document if query.needle else None,
+            start=query.needle.start if query.needle else None,
+            end=query.needle.end if query.needle else None,
+        )
+        for position, query in enumerate(queries)
+    ]
+
+
+def document_rows(documents: Sequence[Document], corpus_hash: str) -> tuple[list[DocumentRow], list[TextRow]]:
+    """A corpus as rows: its documents, and their texts by hash."""
+    rows = [
+        DocumentRow(
+            corpus_hash=corpus_hash,
+            document_id=document.id,
+            position=position,
+            title=document.title,
+            source=document.source,
+            encoding=document.encoding,
+            characters=len(document.text),
+            sections=sum(heading.level == 2 for heading in headings(document.text)),
+            text_sha256=document.sha256,
+        )
+        for position, document in enumerate(documents)
+    ]
+    texts = {document.sha256: document.text for document in documents}
+    return rows, [TextRow(sha256=sha256, text=text) for sha256, text in texts.items()]

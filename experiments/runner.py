@@ -1,0 +1,150 @@
+"""The sweep, told once: documents -> chunks -> index -> rankings -> outcomes -> numbers -> record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Engine
+
+from experiments.lexical import BM25Index
+from experiments.outcomes import HITS_KEPT
+from experiments.progress import CancelledError, Progress
+from experiments.project import Project
+from experiments.ranking import rank
+from experiments.recorder import Recorder, Say
+from experiments.retrieval import Cut, Index, cut, retrieve
+from experiments.sweep import Inputs, begin, gate_model, read_inputs, retrieval_key
+from experiments.workbench import Workbench
+from store import reads, writes
+from store.tables import CombinationRow
+
+
+class SweepResult(NamedTuple):
+    """How a sweep ended."""
+
+    sweep_id: int
+    recorded: int
+    failed: int
+    reused: int  # of the recorded: read from an earlier sweep of the same inputs
+    embedded: int  # texts that were in no cache
+    tracking_error: str | None
+
+
+def run_sweep(
+    engine: Engine, project: Project, *, fresh: bool = False, skip_faults: bool = False, say: Say = lambda _: None
+) -> SweepResult:
+    """Measure every combination of a project and record it.
+
+    Args:
+        engine: The store.
+        project: What to measure.
+        fresh: Retrieve again even where an earlier sweep of the same inputs is recorded; vectors stay cached.
+        skip_faults: Measure without faulty documents and questions.
+        say: Told what a person should read.
+
+    Returns:
+        How it ended. A combination that failed is recorded as failed, with its reason; the others go on.
+
+    Raises:
+        InputError: If documents or questions cannot be measured.
+        CancelledError: If somebody cancelled it; what was recorded stays.
+    """
+    inputs = read_inputs(project, skip_faults=skip_faults)
+    sweep_id = begin(engine, project, inputs)
+    recorder = Recorder(engine, project, sweep_id, say)
+    try:
+        bench = Workbench(project, inputs)
+        waiting = [row for row in reads.combinations(engine, sweep_id) if row.state != "recorded"]
+        waiting = _read_again(engine, project, inputs, bench, recorder, waiting, fresh)
+        _measure(engine, sweep_id, project, inputs, bench, recorder, waiting)
+    except CancelledError:
+        recorder.end("cancelled", "cancelled on request")
+        raise
+    except BaseException as error:
+        recorder.end("interrupted", f"interrupted by {type(error).__name__}; run again to take it up where it stopped")
+        raise
+    recorded = sum(row.state == "recorded" for row in reads.combinations(engine, sweep_id))
+    recorder.end("finished" if recorded else "failed", None if recorded else "every combination failed")
+    return SweepResult(sweep_id, recorded, recorder.failed, recorder.reused, bench.embedded, recorder.tracking_error)
+
+
+def _read_again(
+    engine: Engine,
+    project: Project,
+    inputs: Inputs,
+    bench: Workbench,
+    recorder: Recorder,
+    waiting: Sequence[CombinationRow],
+    fresh: bool,
+) -> list[CombinationRow]:
+    """Record what an earlier sweep of the same inputs retrieved already.
+
+    Returns:
+        The combinations that are still to be measured.
+    """
+    strategies = {strategy.name: strategy for strategy in project.settings.strategies}
+    keys: dict[str, CombinationRow] = {}
+    for row in waiting:
+        if bench.has(gate_model(row, project.settings)):
+            stamp = bench.encoder(gate_model(row, project.settings)).stamp
+            key = retrieval_key(inputs, strategies[row.strategy], row.retriever, stamp, project.settings)
+            writes.update_combination(engine, row.id or 0, retrieval_key=key)
+            keys[key] = row
+    if fresh:
+        return list(waiting)
+    done = set()
+    for key, earlier in reads.recorded_retrievals(engine, list(keys)).items():
+        row = keys[key]
+        if recorder.read_again(row, earlier, bench.encoder(gate_model(row, project.settings)).stamp):
+            done.add(row.id)
+    return [row for row in waiting if row.id not in done]
+
+
+def _measure(
+    engine: Engine,
+    sweep_id: int,
+    project: Project,
+    inputs: Inputs,
+    bench: Workbench,
+    recorder: Recorder,
+    waiting: Sequence[CombinationRow],
+) -> None:
+    """All strategies, one after the other; each combination is written whole or not at all."""
+    cuts = {
+        strategy.name: cut(inputs.documents, inputs.queries, strategy)
+        for strategy in project.settings.strategies
+        if any(row.strategy == strategy.name for row in waiting)
+    }
+    indexed: dict[str, list[Cut]] = {}
+    for name, strategy_cut in cuts.items():
+        for model in {gate_model(row, project.settings) for row in waiting if row.strategy == name}:
+            indexed.setdefault(model, []).append(strategy_cut)
+    with Progress(engine, sweep_id, bench.to_embed(indexed)) as progress:
+        for name, strategy_cut in cuts.items():
+            rows = [row for row in waiting if row.strategy == name]
+            _strategy(strategy_cut, rows, project, inputs, bench, recorder, progress)
+
+
+def _strategy(
+    cut: Cut,
+    rows: Sequence[CombinationRow],
+    project: Project,
+    inputs: Inputs,
+    bench: Workbench,
+    recorder: Recorder,
+    progress: Progress,
+) -> None:
+    """One strategy: one lexical index, one vector index a model, every retriever over them."""
+    settings = project.settings
+    lexical = BM25Index(cut.texts, settings.bm25)
+    bm25 = rank(lexical.scores([query.text for query in inputs.queries]), positive_only=True)
+    depth = max(HITS_KEPT, *settings.ks)
+    indexes: dict[str, Index] = {}
+    for row in rows:
+        with recorder.attempt(row):
+            model = gate_model(row, settings)
+            if model not in indexes:
+                indexes[model] = bench.index(cut, model, progress)
+            retrieval = retrieve(indexes[model], row.retriever, lexical, bm25, depth)
+            recorder.record(row, retrieval, bench.encoder(model).stamp)

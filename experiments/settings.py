@@ -1,0 +1,176 @@
+"""What a sweep does, and reading it from the tables of a project file: typed, and every fault at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from corpus.faults import Fault
+from experiments.conditions import PRESETS, RETRIEVERS, Combination, Strategy, grid, strategy_from_settings
+from experiments.lexical import BM25Settings
+from experiments.models import DEFAULT_MODEL
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a sweep does, all of it recorded with the sweep."""
+
+    strategies: tuple[Strategy, ...] = PRESETS
+    retrievers: tuple[str, ...] = RETRIEVERS
+    models: tuple[str, ...] = (DEFAULT_MODEL,)
+    ks: tuple[int, ...] = (1, 4, 8, 20)
+    thresholds: tuple[float, ...] = tuple(round(0.3 + 0.025 * step, 3) for step in range(21))
+    alpha: float = 0.05
+    seed: int = 20260101
+    bm25: BM25Settings = field(default_factory=BM25Settings)
+
+    @property
+    def combinations(self) -> tuple[Combination, ...]:
+        """The grid."""
+        return grid(self.strategies, self.retrievers, self.models)
+
+    @property
+    def gate_model(self) -> str:
+        """The model whose cosine distance the gate reads where the retriever itself has none."""
+        return self.models[0]
+
+
+class Table:
+    """One table of the file: typed reads that collect faults instead of raising the first."""
+
+    def __init__(self, file: Path, name: str, values: Any, faults: list[Fault]) -> None:
+        """Begin to read the table `name`; what is wrong is added to `faults`."""
+        self._file, self._name, self._faults = file, name, faults
+        self._values: dict[str, Any] = {}
+        if isinstance(values, Mapping):
+            self._values = dict(values)
+        else:
+            self.fault("", values, "not a table", f"write [{name}] and its settings below it")
+
+    def fault(self, key: str, value: Any, problem: str, advice: str) -> None:
+        """Report one setting of this table."""
+        line = line_of(self._file, key or self._name)
+        where = f"[{self._name}] {key}".strip()
+        self._faults.append(Fault(str(self._file), line, str(value), f"{where}: {problem}", advice))
+
+    def take(self, key: str, kind: type | tuple[type, ...], default: Any, words: str) -> Any:
+        """Read one setting; `default` where it is absent or, with a fault, of the wrong kind."""
+        value = self._values.pop(key, None)
+        if value is None:
+            return default
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            self.fault(key, value, f"must be {words}", "correct it")
+            return default
+        return value
+
+    def take_list(self, key: str, kind: type | tuple[type, ...], default: tuple[Any, ...], words: str) -> Any:
+        """Read a list that must not be empty; a tuple."""
+        values = self.take(key, list, None, f"a list of {words}")
+        if values is None:
+            return default
+        wrong = [value for value in values if not isinstance(value, kind) or isinstance(value, bool)]
+        for value in wrong:
+            self.fault(key, value, f"must be a list of {words}", "correct it")
+        if not values:
+            self.fault(key, "[]", "must not be empty", f"name at least one, or leave {key} out")
+        return tuple(values) if values and not wrong else default
+
+    def finish(self, allowed: str) -> None:
+        """Report every setting nobody read."""
+        for key, value in self._values.items():
+            self.fault(key, value, "unknown setting", f"allowed are {allowed}")
+
+
+def line_of(file: Path, key: str) -> int | None:
+    """The line a key or table is first written on."""
+    for number, line in enumerate(file.read_text("utf-8", errors="replace").splitlines(), 1):
+        if line.split("=", 1)[0].strip().strip("[]\"' ") == key:
+            return number
+    return None
+
+
+def own_strategies(file: Path, tables: Any, faults: list[Fault]) -> dict[str, Strategy]:
+    """The presets and the strategies of `[strategies.NAME]` tables, by name."""
+    known = {strategy.name: strategy for strategy in PRESETS}
+    if not isinstance(tables, Mapping):
+        faults.append(Fault(str(file), None, str(tables), "strategies: not a table", "write [strategies.NAME]"))
+        return known
+    for name, values in tables.items():
+        try:
+            if name in known:
+                raise ValueError(f"strategy {name!r}: the presets A to F cannot be redefined, choose another name")
+            known[name] = strategy_from_settings(name, values if isinstance(values, Mapping) else {"": values})
+        except ValueError as error:
+            faults.append(Fault(str(file), line_of(file, f"strategies.{name}"), name, str(error), "correct it"))
+    return known
+
+
+def read_settings(sweep: Table, bm25: Table, strategies: Mapping[str, Strategy]) -> Settings:
+    """Read `[sweep]` and `[bm25]`; faults go to the tables' list, the defaults stand in."""
+    plain = Settings()
+    own = tuple(strategies)
+    chosen = sweep.take_list("strategies", str, own, "strategy names")
+    for name in [name for name in chosen if name not in strategies]:
+        sweep.fault("strategies", name, "unknown strategy", f"known are {', '.join(strategies)}")
+    retrievers = sweep.take_list("retrievers", str, plain.retrievers, "retriever names")
+    for name in [name for name in retrievers if name not in RETRIEVERS]:
+        sweep.fault("retrievers", name, "unknown retriever", f"known are {', '.join(RETRIEVERS)}")
+    models = sweep.take_list("models", str, plain.models, "model names or folders")
+    ks = sweep.take_list("k", int, plain.ks, "whole numbers")
+    for k in [k for k in ks if k < 1]:
+        sweep.fault("k", k, "must be at least 1", "correct it")
+    thresholds = _thresholds(sweep, plain.thresholds)
+    alpha = sweep.take("alpha", float, plain.alpha, "a number between 0 and 1")
+    if not 0 < alpha < 1:
+        sweep.fault("alpha", alpha, "must lie between 0 and 1", "0.05 is usual")
+    seed = sweep.take("seed", int, plain.seed, "a whole number")
+    sweep.finish("strategies, retrievers, models, k, thresholds, alpha, seed")
+    return Settings(
+        strategies=tuple(strategies[name] for name in dict.fromkeys(chosen) if name in strategies),
+        retrievers=tuple(dict.fromkeys(retrievers)),
+        models=tuple(dict.fromkeys(models)),
+        ks=tuple(sorted(set(ks))),
+        thresholds=thresholds,
+        alpha=alpha,
+        seed=seed,
+        bm25=_bm25(bm25),
+    )
+
+
+def _bm25(table: Table) -> BM25Settings:
+    plain = BM25Settings()
+    k1 = table.take("k1", (int, float), plain.k1, "a number")
+    b = table.take("b", (int, float), plain.b, "a number")
+    tokeniser = table.take("tokeniser", str, plain.tokeniser, "a tokeniser's name in quotes")
+    stemming = table.take("stemming", str, None, "a Snowball language in quotes")
+    table.finish("k1, b, tokeniser, stemming")
+    try:
+        return BM25Settings(k1=float(k1), b=float(b), tokeniser=tokeniser, stemming=stemming)
+    except ValueError as error:
+        table.fault("", f"{k1}, {b}, {tokeniser}, {stemming}", str(error), "correct it")
+        return plain
+
+
+def _thresholds(sweep: Table, default: tuple[float, ...]) -> tuple[float, ...]:
+    """A list of distances, or a table `{from, to, step}`; read in decimal, so that 0.675 is 0.675."""
+    values = sweep.take("thresholds", (list, dict), None, "a list of distances or {from, to, step}")
+    if values is None:
+        return default
+    try:
+        if isinstance(values, dict):
+            if set(values) != {"from", "to", "step"}:
+                raise ValueError("a table needs from, to and step")
+            low, high, step = (Decimal(str(values[key])) for key in ("from", "to", "step"))
+            if step <= 0 or high < low or (high - low) / step > 1000:
+                raise ValueError("step must be positive, from at most to, and there are at most 1,000 thresholds")
+            values = [low + step * count for count in range(int((high - low) / step) + 1)]
+        distances = sorted({float(Decimal(str(value))) for value in values})
+        if not distances or not all(0 < distance <= 2 for distance in distances):
+            raise ValueError("a cosine distance lies above 0 and is at most 2")
+    except (ValueError, InvalidOperation) as error:
+        sweep.fault("thresholds", values, str(error) or "not a number", "write [0.5, 0.6] or {from, to, step}")
+        return default
+    return tuple(distances)

@@ -1,0 +1,208 @@
+"""Beginning a sweep: its inputs, its fingerprints, and what earlier sweeps have already measured of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import psutil
+from sqlalchemy import Engine
+
+from corpus.check import CheckReport, check
+from corpus.documents import Document
+from corpus.faults import Fault
+from corpus.fingerprint import corpus_hash, questions_hash
+from corpus.questions import Query
+from experiments.conditions import Strategy
+from experiments.models import ModelStamp
+from experiments.project import Project
+from experiments.provenance import HIT_RULE, PIPELINE, provenance, versions
+from experiments.recording import document_rows, query_rows
+from experiments.settings import Settings
+from store import reads, writes
+from store.tables import CombinationRow, SweepRow
+
+
+class InputError(Exception):
+    """The documents or questions cannot be measured as they are. Carries every fault."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        """Keep the faults; the message is one line each."""
+        self.faults = tuple(faults)
+        super().__init__("\n".join(fault.sentence for fault in faults))
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a sweep measures, read and checked."""
+
+    documents: tuple[Document, ...]
+    queries: tuple[Query, ...]
+    corpus_hash: str
+    questions_hash: str
+    left_out: int  # faults that the user chose to measure without
+
+
+def read_inputs(project: Project, *, skip_faults: bool = False) -> Inputs:
+    """Read and check the project's documents and questions.
+
+    Args:
+        project: The project.
+        skip_faults: Measure without what is faulty instead of refusing.
+
+    Raises:
+        InputError: If something is faulty and is not to be skipped, or nothing is left to measure.
+    """
+    report = check_project(project)
+    if report.faults and not skip_faults:
+        raise InputError(report.faults)
+    if not report.documents or not any(query.needle for query in report.queries):
+        nothing = Fault(
+            str(project.questions), None, "", "nothing to measure", "at least one document and one answerable question"
+        )
+        raise InputError((*report.faults, nothing))
+    return Inputs(
+        report.documents,
+        report.queries,
+        corpus_hash(report.documents),
+        questions_hash(report.queries),
+        len(report.faults),
+    )
+
+
+def check_project(project: Project) -> CheckReport:
+    """Everything that is wrong with a project's documents and questions."""
+    return check(
+        project.documents,
+        project.questions,
+        strip_front_matter=project.strip_front_matter,
+        strip_bibliography=project.strip_bibliography,
+    )
+
+
+def gate_model(row: CombinationRow, settings: Settings) -> str:
+    """The model whose distances a combination's gate reads: its own, or the first one where it has none."""
+    return row.model or settings.gate_model
+
+
+def retrieval_key(inputs: Inputs, strategy: Strategy, retriever: str, stamp: ModelStamp, settings: Settings) -> str:
+    """What a combination's outcomes depend on, and nothing else: neither thresholds nor k nor the commit."""
+    return _digest(
+        PIPELINE,
+        HIT_RULE,
+        inputs.corpus_hash,
+        inputs.questions_hash,
+        strategy.spec,
+        retriever,
+        stamp.cache_stamp,
+        settings.bm25.spec if retriever != "dense" else "",
+    )
+
+
+def settings_record(settings: Settings) -> dict[str, Any]:
+    """Settings as they are kept with the sweep, all of JSON's types."""
+    return {
+        "strategies": {strategy.name: strategy.spec for strategy in settings.strategies},
+        "retrievers": list(settings.retrievers),
+        "models": list(settings.models),
+        "k": list(settings.ks),
+        "thresholds": list(settings.thresholds),
+        "alpha": settings.alpha,
+        "seed": settings.seed,
+        "bm25": settings.bm25.describe(),
+    }
+
+
+def begin(engine: Engine, project: Project, inputs: Inputs) -> int:
+    """Begin a sweep, or take up the interrupted one of the same inputs, settings and code.
+
+    Returns:
+        The sweep's id; it is this process's.
+    """
+    settle_interrupted(engine)
+    came_from = provenance(project.root)
+    record = settings_record(project.settings)
+    fingerprint = _digest(PIPELINE, HIT_RULE, inputs.corpus_hash, inputs.questions_hash, record)
+    pid, host = os.getpid(), socket.gethostname()
+    earlier = reads.interrupted_sweep(engine, fingerprint, came_from.commit, came_from.patch_hash)
+    if earlier is not None and earlier.id is not None and writes.claim_sweep(engine, earlier.id, pid=pid, host=host):
+        return earlier.id
+    writes.add_corpus(engine, *document_rows(inputs.documents, inputs.corpus_hash))
+    writes.add_questions(engine, query_rows(inputs.queries, inputs.questions_hash))
+    now = datetime.now(UTC)
+    strata = [query.stratum for query in inputs.queries if query.needle is None]
+    needles = [query.needle.id for query in inputs.queries if query.needle is not None]
+    sweep = SweepRow(
+        key=uuid.uuid4().hex,
+        fingerprint=fingerprint,
+        state="running",
+        created_at=now,
+        started_at=now,
+        heartbeat_at=now,
+        pid=pid,
+        host=host,
+        commit=came_from.commit,
+        branch=came_from.branch,
+        tag=came_from.tag,
+        author_date=came_from.author_date,
+        dirty=came_from.dirty,
+        patch_hash=came_from.patch_hash,
+        corpus_hash=inputs.corpus_hash,
+        questions_hash=inputs.questions_hash,
+        hit_rule=HIT_RULE,
+        pipeline=PIPELINE,
+        documents=len(inputs.documents),
+        needles=len(set(needles)),
+        answerable=len(needles),
+        near=strata.count("near"),
+        far=strata.count("far"),
+        settings={**record, "left_out": inputs.left_out},
+        versions=versions(),
+    )
+    rows = [
+        CombinationRow(
+            sweep_id=0,
+            position=position,
+            key=combination.key,
+            strategy=combination.strategy,
+            retriever=combination.retriever,
+            model=combination.model,
+            state="queued",
+        )
+        for position, combination in enumerate(project.settings.combinations)
+    ]
+    return writes.add_sweep(engine, sweep, rows)
+
+
+def settle_interrupted(engine: Engine) -> None:
+    """Mark sweeps of this machine whose process is gone; what they recorded stays and is taken up again."""
+    gone = [
+        row.id
+        for row in reads.running_sweeps(engine)
+        if row.id is not None and row.host == socket.gethostname() and not _lives(row)
+    ]
+    if gone:
+        writes.mark_interrupted(engine, gone, "its process ended before it was finished")
+
+
+def _lives(row: SweepRow) -> bool:
+    """Whether the process that runs a sweep is still the one that began it."""
+    if row.pid is None or row.pid == os.getpid():
+        return False
+    try:
+        born = datetime.fromtimestamp(psutil.Process(row.pid).create_time(), UTC)
+    except psutil.Error:
+        return False
+    last = row.heartbeat_at or row.created_at
+    return born <= last
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,203 @@
+"""What the evidence says, in plain sentences. Nothing is called better without a resolved paired test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from experiments.evaluation import answerable, ranks
+from experiments.outcomes import Recorded
+from experiments.pairs import Pair, compare
+from experiments.stats.intervals import Proportion, wilson
+from experiments.stats.retrieval import recall_at
+from experiments.thresholds import Extremes, ThresholdRow
+from experiments.words import counted, listed, p_value, plural
+
+Named = Callable[[Pair], str]  # what the other side of a pair is called
+
+
+class Verdict(NamedTuple):
+    """One sentence a lead can repeat, and those that belong to it."""
+
+    headline: str
+    asides: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All of it, the headline first."""
+        return (self.headline, *self.asides)
+
+
+class Arm(NamedTuple):
+    """One combination as a verdict sees it."""
+
+    strategy: str
+    retriever: str
+    model: str | None
+    outcomes: Sequence[Recorded]
+
+    @property
+    def key(self) -> str:
+        """Unique within a sweep."""
+        return "/".join(part for part in (self.strategy, self.retriever, self.model) if part)
+
+    @property
+    def name(self) -> str:
+        """Short, for sentences."""
+        return f"{self.strategy} with {self.retriever}"
+
+
+def on_strategies(arms: Sequence[Arm], k: int, alpha: float) -> Verdict:
+    """Which strategy to ship and whether that is proven, what is destroyed, and which retrievers differ.
+
+    Args:
+        arms: The recorded combinations of one sweep.
+        k: Depth.
+        alpha: Significance level of each family of pairs.
+    """
+    leader = leader_of(arms, k)
+    if leader is None:
+        return Verdict("Nothing is measured yet: no combination has an answerable question on record.")
+    asked = answerable(leader.outcomes)
+    needles = {outcome.needle_id for outcome in asked}
+    basis = f"With {plural(len(asked), 'question')} over {plural(len(needles), 'needle')}"
+    rivals = [arm for arm in arms if (arm.retriever, arm.model) == (leader.retriever, leader.model)]
+    pairs = _against(leader, rivals, k, alpha)
+    headline = f"{basis}, {_leading(leader, pairs, k, lambda pair: _arm(arms, pair.second).strategy)}"
+    retrievers = [arm for arm in arms if arm.strategy == leader.strategy]
+    asides = [
+        on_destroyed(arms),
+        *_by_needle(leader, pairs, lambda pair: _arm(arms, pair.second).strategy),
+        *_retrievers(leader, _against(leader, retrievers, k, alpha), arms),
+    ]
+    return Verdict(headline, tuple(aside for aside in asides if aside))
+
+
+def leader_of(arms: Sequence[Arm], k: int) -> Arm | None:
+    """The combination that finds most at k, the earlier one of equals; None where nothing was asked."""
+    asked = [arm for arm in arms if answerable(arm.outcomes)]
+    return max(asked, key=lambda arm: _found(arm, k).hits, default=None)  # max keeps the first of equals
+
+
+def on_destroyed(arms: Sequence[Arm]) -> str:
+    """Which strategies cut answers apart; for each strategy it is the same under every retriever."""
+    lost = destroyed_by_strategy(arms)
+    some = {strategy: share for strategy, share in lost.items() if share.hits}
+    if not some:
+        total = max((share.n for share in lost.values()), default=0)
+        return f"No strategy destroys an answer: each of {plural(total, 'needle')} is whole in some chunk."
+    said = listed([f"{strategy} destroys {counted(share)} needles" for strategy, share in some.items()])
+    return f"{said}: no retriever, threshold or larger model can bring them back."
+
+
+def destroyed_by_strategy(arms: Sequence[Arm]) -> dict[str, Proportion]:
+    """Destroyed needles of each strategy."""
+    shares = {}
+    for arm in arms:
+        if arm.strategy not in shares:
+            needles = {outcome.needle_id: outcome.destroyed for outcome in answerable(arm.outcomes)}
+            shares[arm.strategy] = wilson(sum(needles.values()), len(needles))
+    return shares
+
+
+def on_threshold(arm: Arm, row: ThresholdRow, extremes: Extremes) -> Verdict:
+    """What one threshold does, and whether any could get everything right."""
+    at = f"At cosine distance {row.label}" if row.threshold is not None else "With no threshold"
+    headline = (
+        f"{at}, {arm.name} answers {counted(row.right)} questions with the needle kept "
+        f"and bluffs on {counted(row.bluffs)} it cannot answer."
+    )
+    asides = [
+        f"Of the bluffs, near: {counted(row.bluffs_near)}; far: {counted(row.bluffs_far)}.",
+        f"It refuses {counted(row.refused)} answerable questions, "
+        f"{row.refused_could_answer.hits} of which it would have answered rightly with no threshold.",
+    ]
+    if extremes.separable is False:
+        asides.insert(
+            0,
+            f"No threshold gets both right: the worst answerable question lies {extremes.worst_answerable:.3f} from "
+            f"its needle's chunk, while the nearest unanswerable one lies {extremes.best_unanswerable:.3f} "
+            "from a chunk that does not answer it.",
+        )
+    elif extremes.separable:
+        asides.insert(
+            0,
+            f"Every needle's chunk is nearer ({extremes.worst_answerable:.3f} at worst) than anything an unanswerable "
+            f"question finds ({extremes.best_unanswerable:.3f} at best), on these questions.",
+        )
+    return Verdict(headline, tuple(asides))
+
+
+def on_pair(pair: Pair, first: str, second: str) -> str:
+    """One pair in a sentence."""
+    score = f"{pair.wins} won, {pair.losses} lost of {pair.n}, {p_value(pair.p)}, Holm {p_value(pair.holm_p)}"
+    if pair.resolved:
+        ahead, behind = (first, second) if pair.wins > pair.losses else (second, first)
+        return f"{ahead} finds more than {behind} at k = {pair.k}: {first} {score}."
+    if not pair.resolvable:
+        return (
+            f"{first} and {second} cannot be resolved with these questions ({score}): they differ on "
+            f"{plural(pair.wins + pair.losses, 'question')}, and at least {pair.discordant_needed} would have to."
+        )
+    return f"{first} and {second} cannot be told apart with these questions ({score}){_more(pair)}."
+
+
+def _more(pair: Pair) -> str:
+    if pair.more_questions is None:
+        return "; neither leads, so no number of further questions can be named"
+    if pair.more_questions == 0:
+        return "; it would be resolved as the only comparison, but not among this many"
+    return f"; about {pair.more_questions:,} more would be needed to tell this pair alone"
+
+
+def _found(arm: Arm, k: int) -> Proportion:
+    return recall_at(ranks(answerable(arm.outcomes)), k)
+
+
+def _against(leader: Arm, arms: Sequence[Arm], k: int, alpha: float) -> list[Pair]:
+    """The leader's pairs, out of the family of all pairs among `arms`."""
+    pairs = compare({arm.key: arm.outcomes for arm in arms}, k, alpha)
+    return [
+        pair if pair.first == leader.key else pair.reversed for pair in pairs if leader.key in (pair.first, pair.second)
+    ]
+
+
+def _arm(arms: Sequence[Arm], key: str) -> Arm:
+    return next(arm for arm in arms if arm.key == key)
+
+
+def _leading(leader: Arm, pairs: Sequence[Pair], k: int, name: Named) -> str:
+    found = _found(leader, k)
+    if not pairs:
+        return f"{leader.name} finds {counted(found)} at R@{k}; there is no other strategy to compare it with."
+    beaten = [pair for pair in pairs if pair.resolved]
+    level = [name(pair) for pair in pairs if not pair.resolved]
+    if not beaten:
+        return (
+            f"no strategy is proven better at R@{k}: {leader.name} finds most, {counted(found)}, "
+            f"but cannot be told from {listed(level)}."
+        )
+    proof = listed(
+        [f"{name(pair)} ({pair.wins} won, {pair.losses} lost, Holm {p_value(pair.holm_p)})" for pair in beaten]
+    )
+    rest = f" It cannot be told from {listed(level)}." if level else ""
+    return f"{leader.strategy} beats {proof} at R@{k} with {leader.retriever}, finding {counted(found)}.{rest}"
+
+
+def _by_needle(leader: Arm, pairs: Sequence[Pair], name: Named) -> list[str]:
+    """Two phrasings of a needle are not independent: the same comparison with each needle counted once."""
+    shown = [pair for pair in pairs if pair.resolved] or sorted(pairs, key=lambda pair: pair.p)[:1]
+    said = [
+        f"{leader.strategy} over {name(pair)} {pair.by_needle.wins} won, {pair.by_needle.losses} lost, "
+        f"{p_value(pair.by_needle.p)}"
+        for pair in shown
+    ]
+    return [f"By needle instead of by question: {'; '.join(said)}."] if said else []
+
+
+def _retrievers(leader: Arm, pairs: Sequence[Pair], arms: Sequence[Arm]) -> list[str]:
+    def name(arm: Arm) -> str:
+        models = {other.model for other in arms if other.model}
+        return f"{arm.retriever} ({arm.model})" if arm.model and len(models) > 1 else arm.retriever
+
+    return [f"On {leader.strategy}: {on_pair(pair, name(leader), name(_arm(arms, pair.second)))}" for pair in pairs]

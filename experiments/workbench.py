@@ -1,0 +1,100 @@
+"""What the combinations of a sweep share: models, vector caches, and the questions' vectors, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from experiments.embedding import Embedded, Kind, embed, missing
+from experiments.models import ModelError, SentenceEncoder, embedding_latency, find_model
+from experiments.progress import Progress
+from experiments.project import Project
+from experiments.retrieval import TIMED_QUESTIONS, Cut, Index, index
+from experiments.sweep import Inputs
+from store.vectors import StampMismatchError, VectorCache
+
+
+class _Model(NamedTuple):
+    encoder: SentenceEncoder
+    cache: VectorCache
+
+
+class Workbench:
+    """Models by name, found once; what one of them lacks fails its own combinations only."""
+
+    def __init__(self, project: Project, inputs: Inputs) -> None:
+        """Look for every model of the project and open its cache."""
+        self._questions = [query.text for query in inputs.queries]
+        self._queries = inputs.queries
+        self._models: dict[str, _Model] = {}
+        self._missing: dict[str, str] = {}
+        self._asked: dict[str, Embedded] = {}
+        self._latency: dict[str, list[float]] = {}
+        self.embedded = 0  # texts that were not in a cache
+        for name in project.settings.models:
+            try:
+                encoder = find_model(name)
+                cache = VectorCache(project.vectors / f"{encoder.stamp.files[:16]}.db", encoder.stamp.cache_stamp)
+                self._models[name] = _Model(encoder, cache)
+            except (ModelError, StampMismatchError) as error:
+                self._missing[name] = str(error)
+
+    def has(self, name: str) -> bool:
+        """Whether a model was found."""
+        return name in self._models
+
+    def why_missing(self, name: str) -> str:
+        """Why a model was not found; empty where it was."""
+        return self._missing.get(name, "")
+
+    def encoder(self, name: str) -> SentenceEncoder:
+        """A model by name.
+
+        Raises:
+            ModelError: If it could not be found; the reason is the one found at the start.
+        """
+        if name in self._missing:
+            raise ModelError(self._missing[name])
+        return self._models[name].encoder
+
+    def to_embed(self, cuts: Mapping[str, Iterable[Cut]]) -> int:
+        """Texts that no cache holds yet, over the cuts each model will index."""
+        total = 0
+        for name, model_cuts in cuts.items():
+            if name in self._models:
+                texts = list({text for cut in model_cuts for text in cut.texts})
+                total += len(missing("document", texts, self._models[name].cache))
+                total += len(missing("query", self._questions, self._models[name].cache))
+        return total
+
+    def index(self, cut: Cut, name: str, progress: Progress) -> Index:
+        """One strategy's chunks under one model, compared with every question.
+
+        Raises:
+            ModelError: If the model could not be found or loaded.
+            ValueError: If it gives vectors that are not of unit length.
+        """
+        self.encoder(name)
+        if name not in self._asked:
+            self._asked[name] = self._embed("query", self._questions, name, "questions", progress)
+        stage = f"strategy {cut.strategy.name}"
+        embedded = self._embed("document", cut.texts, name, stage, progress)
+        return index(cut, self._queries, embedded, self._asked[name], self._embed_times(name))
+
+    def _embed(self, kind: Kind, texts: list[str], name: str, stage: str, progress: Progress) -> Embedded:
+        progress.stage(stage)
+        model = self._models[name]
+        embedded = embed(kind, texts, model.encoder, model.cache, lambda count: progress.advance(stage, count))
+        self.embedded += embedded.computed
+        return embedded
+
+    def _embed_times(self, name: str) -> list[float]:
+        """Milliseconds to embed a question, measured once a model and kept beside its vectors."""
+        if name not in self._latency:
+            model = self._models[name]
+            times = model.cache.note("embed_milliseconds")
+            if times is None:
+                times = embedding_latency(model.encoder, self._questions[:TIMED_QUESTIONS])
+                model.cache.put_note("embed_milliseconds", times)
+            self._latency[name] = times
+        return self._latency[name]
