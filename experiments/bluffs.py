@@ -43,7 +43,7 @@ def matched(question: str, text: str) -> Match:
     content = content_words(question)
     run = _longest_run(asked, there)
     enough = min(LITERAL_WORDS, len(asked))
-    if len(run) >= enough and len(set(run) & content) >= min(2, len(content)):
+    if len(run) >= enough and len(set(run) & content) >= min(2, max(1, len(content))):
         return Match("literal match", tuple(run))
     return Match("near miss", tuple(sorted(content & set(there))))
 
