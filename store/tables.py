@@ -167,3 +167,47 @@ class TextRow(SQLModel, table=True):
 
     sha256: str = Field(primary_key=True, max_length=64)
     text: str = Field(sa_column=Column(Text, nullable=False))
+
+
+class DecisionRow(SQLModel, table=True):
+    """A threshold that somebody chose, with what was known at that moment.
+
+    Rows are only ever added: the database itself refuses to change or delete one. The newest is in force; it names
+    the one it supersedes. A sweep is named by its key, not by a foreign key, because a decision outlives its sweep.
+    """
+
+    __tablename__ = "decision"
+
+    id: int | None = Field(default=None, primary_key=True)
+    key: str = Field(unique=True, max_length=32)  # the same on every machine; MLflow carries it as a tag
+    supersedes: int | None = Field(
+        default=None, sa_column=Column(ForeignKey("decision.id"), nullable=True, unique=True)
+    )  # unique: a decision is superseded once
+    created_at: datetime
+    who: str
+    reason: str = Field(sa_column=Column(Text, nullable=False))
+    project: str
+    sweep_id: int
+    sweep_key: str = Field(max_length=32)
+    commit: str | None = None
+    branch: str | None = None
+    dirty: bool | None = None
+    combination: str  # its key within the sweep
+    strategy: str
+    strategy_spec: str
+    retriever: str
+    retriever_settings: str | None = None  # BM25's in words; None where the retriever has none
+    model: str | None = None
+    stamp: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))  # of the gate's model
+    threshold: float
+    gate_size: int
+    corpus_hash: str = Field(max_length=64)
+    questions_hash: str = Field(max_length=64)
+    hit_rule: str
+    pipeline: str
+    picked_by: str  # hand, cost or bound
+    costs: dict[str, float] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    unanswerable_share: float
+    target: float | None = None  # bluff rate that was to be certified; None where none was asked for
+    confidence: float
+    evidence: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
