@@ -1,0 +1,9 @@
+"""One thin module per page: parse, read, build the context, render. A page is served once its blueprint is listed."""
+
+from __future__ import annotations
+
+from flask import Blueprint
+
+from webapp.views import patterns
+
+BLUEPRINTS: tuple[Blueprint, ...] = (patterns.blueprint,)
