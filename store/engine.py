@@ -10,8 +10,8 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
-from sqlalchemy import Engine, create_engine, event, make_url
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -30,22 +30,34 @@ def open_store(url: str) -> Engine:
         An engine whose database has this version's tables.
 
     Raises:
-        StoreError: If the place cannot be opened or written, is not a store, or was written by a newer Bluffline.
+        StoreError: If the URL names no known database, the place cannot be opened or written, is not a store, or was
+            written by a newer Bluffline.
     """
-    place = make_url(url)
+    try:
+        place = make_url(url)
+    except ArgumentError as error:
+        shown = url.rsplit("@", 1)[-1]  # a password stands before it
+        raise StoreError(f"the store's URL {shown!r} cannot be read; write sqlite:///FILE or another") from error
     shown = place.render_as_string(hide_password=True)
     if place.get_backend_name() == "sqlite" and place.database:
         try:
             Path(place.database).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"the store's folder cannot be made: {error}") from error
-    engine = create_engine(place)
+    try:
+        engine = create_engine(place)
+    except (NoSuchModuleError, ModuleNotFoundError) as error:
+        raise StoreError(f"the store {shown} cannot be opened: its database driver is missing ({error})") from error
     if place.get_backend_name() == "sqlite":
         event.listen(engine, "connect", _sqlite_settings)
     try:
         _migrate(engine, shown)
-    except (OperationalError, DatabaseError) as error:
+    except DatabaseError as error:
+        engine.dispose()
         raise StoreError(f"the store {shown} cannot be opened: {error.orig}") from error
+    except StoreError:
+        engine.dispose()
+        raise
     return engine
 
 
@@ -64,17 +76,27 @@ def _migrate(engine: Engine, shown: str) -> None:
     config.set_main_option("path_separator", "os")
     script = ScriptDirectory.from_config(config)
     with engine.connect() as connection:
-        now = MigrationContext.configure(connection).get_current_revision()
-    if now == script.get_current_head():
-        return
-    if now is not None and now not in {revision.revision for revision in script.walk_revisions()}:
-        raise StoreError(
-            f"the store {shown} was written by a newer Bluffline (its version is {now}, this one knows up to "
-            f"{script.get_current_head()}); upgrade Bluffline or point [store] url at another file"
-        )
+        if _is_current(connection, script, shown):
+            return
     try:
         with engine.begin() as connection:
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            if engine.dialect.name == "sqlite":
+                # Python's driver begins no transaction for CREATE TABLE by itself: without this line a migration that
+                # is killed leaves half its tables, and two processes that open a new store get in each other's way.
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            if not _is_current(connection, script, shown):  # another process may have been faster
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
     except CommandError as error:
         raise StoreError(f"the store {shown} cannot be migrated: {error}") from error
+
+
+def _is_current(connection: Connection, script: ScriptDirectory, shown: str) -> bool:
+    """Whether the database has this version's tables already; refuses what a migration could only spoil."""
+    now = MigrationContext.configure(connection).get_current_revision()
+    if now is not None and now not in {revision.revision for revision in script.walk_revisions()}:
+        raise StoreError(
+            f"the store {shown} was written by a newer Bluffline or another program (its version is {now}, this "
+            f"Bluffline knows up to {script.get_current_head()}); upgrade Bluffline or point [store] url elsewhere"
+        )
+    return now == script.get_current_head()

@@ -26,7 +26,7 @@ class CachedVector(NamedTuple):
 
 
 class StampMismatchError(Exception):
-    """The cache was written by another model than the one at hand."""
+    """The cache was not written by the model at hand."""
 
 
 class VectorCache:
@@ -40,11 +40,25 @@ class VectorCache:
             stamp: What the vectors depend on. Written into a new file, compared with an old one.
 
         Raises:
-            StampMismatchError: If the file holds vectors of another model; both stamps are named.
+            StampMismatchError: If the file holds vectors of another model (both stamps are named) or is no cache.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
         wanted = json.dumps(dict(stamp), sort_keys=True)
+        try:
+            found = self._found_stamp(wanted)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):  # locked, full, read-only: the file itself is sound
+                raise
+            raise StampMismatchError(f"{path} is not a cache of vectors ({error}): move the file away") from error
+        if found != wanted:
+            raise StampMismatchError(
+                f"{path} holds vectors of {found}, but the model at hand is {wanted}; "
+                "vectors of two models cannot be compared: move the file away and embed again"
+            )
+
+    def _found_stamp(self, wanted: str) -> str:
+        """The stamp of the file, which is the one wanted where the file is new."""
         with closing(self._connect()) as connection, connection:
             connection.execute("CREATE TABLE IF NOT EXISTS stamp (only_row INTEGER PRIMARY KEY, json TEXT)")
             connection.execute(
@@ -53,12 +67,7 @@ class VectorCache:
             )
             connection.execute("CREATE TABLE IF NOT EXISTS note (name TEXT PRIMARY KEY, json TEXT)")
             connection.execute("INSERT OR IGNORE INTO stamp VALUES (1, ?)", (wanted,))
-            (found,) = connection.execute("SELECT json FROM stamp").fetchone()
-        if found != wanted:
-            raise StampMismatchError(
-                f"{path} holds vectors of {found}, but the model at hand is {wanted}; "
-                "vectors of two models cannot be compared: move the file away and embed again"
-            )
+            return str(connection.execute("SELECT json FROM stamp").fetchone()[0])
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=60)
@@ -84,7 +93,12 @@ class VectorCache:
             connection.executemany(
                 "INSERT OR IGNORE INTO vector VALUES (?, ?, ?, ?)",
                 [
-                    (key, entry.vector.astype(np.float32).tobytes(), entry.token_starts.tobytes(), entry.seen)
+                    (
+                        key,
+                        entry.vector.astype(np.float32).tobytes(),
+                        entry.token_starts.astype(np.uint32).tobytes(),
+                        entry.seen,
+                    )
                     for key, entry in vectors.items()
                 ],
             )

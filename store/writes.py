@@ -140,7 +140,15 @@ def mark_interrupted(engine: Engine, sweep_ids: Sequence[int], reason: str) -> N
         )
         session.execute(
             update(CombinationRow)
-            .where(col(CombinationRow.sweep_id).in_(sweep_ids), col(CombinationRow.state) == "running")
+            .where(
+                # Not of a sweep that ended, or was taken over, since the caller looked.
+                col(CombinationRow.sweep_id).in_(
+                    select(col(SweepRow.id)).where(
+                        col(SweepRow.id).in_(sweep_ids), col(SweepRow.state) == "interrupted"
+                    )
+                ),
+                col(CombinationRow.state) == "running",
+            )
             .values(state="queued")
         )
         session.commit()
