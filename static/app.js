@@ -45,10 +45,10 @@
   document.addEventListener("htmx:config:request", (event) => {
     const token = document.querySelector('meta[name="csrf-token"]');
     if (token) event.detail.ctx.request.headers["X-CSRF-Token"] = token.content;
-  });
-  document.addEventListener("htmx:before:swap", () => {
+    // What a reader does next supersedes the last notice; a page that polls does not.
+    const cause = event.detail.ctx.sourceEvent;
     const notices = document.getElementById("notices");
-    if (notices) notices.replaceChildren();
+    if (notices && cause && (cause.isTrusted || cause.type === "change")) notices.replaceChildren();
   });
   document.addEventListener("htmx:error", () => toast("The server did not answer. Is it still running?"));
   document.addEventListener("htmx:after:process", (event) => drawFigures(event.target));

@@ -88,6 +88,8 @@ def test_sorting_swaps_the_table_and_the_back_button_brings_the_page_back(open_p
     page.wait_for_function("() => document.querySelector('#strategies tbody tr').textContent.includes('blind')")
     assert "sort=r20" in page.url
     assert page.locator("#strategies").count() == 1
+    drawn(page)  # the figure that came with the fragment as well
+    assert page.locator("#dots .main-svg").count() > 0
     page.go_back()
     page.wait_for_function("() => document.querySelector('#strategies tbody tr').textContent.includes('hybrid')")
     assert page.locator("header.top").count() == 1
@@ -134,3 +136,20 @@ def test_error_pages_are_accessible_and_fit(open_page, scheme, size, path, statu
     page = open_page(path, scheme=scheme, size=size, status=status)
     assert_no_sideways_scroll(page)
     assert_accessible(page)
+
+
+def test_the_skip_link_leads_past_the_navigation(open_page):
+    page = open_page("/patterns")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => location.hash === '#main'")
+
+
+def test_printing_leaves_out_controls_and_keeps_every_column(open_page):
+    page = open_page("/patterns", scheme="dark")
+    drawn(page)
+    page.emulate_media(media="print")
+    assert not page.locator("form.filters").first.is_visible()
+    assert page.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "visible"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
