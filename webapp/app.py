@@ -69,14 +69,23 @@ def serve(app: Flask, host: str, port: int) -> None:
     Raises:
         ValueError: If `host` is not a loopback address.
     """
+    require_loopback(host)
+    from waitress import serve as listen  # type: ignore[import-untyped]  # noqa: PLC0415 - only a server needs it
+
+    listen(app, host=host.strip("[]"), port=port, threads=8, ident=None, clear_untrusted_proxy_headers=True)
+
+
+def require_loopback(host: str) -> None:
+    """Refuse to listen where others could reach it.
+
+    Raises:
+        ValueError: If `host` is not a loopback address.
+    """
     if not _is_loopback(host):
         raise ValueError(
             f"will not listen on {host!r}: access control is missing, so anyone who reaches that address could read "
             "every document; use 127.0.0.1 and reach it from elsewhere through an SSH tunnel"
         )
-    from waitress import serve as listen  # type: ignore[import-untyped]  # noqa: PLC0415 - only a server needs it
-
-    listen(app, host=host.strip("[]"), port=port, threads=8, ident=None, clear_untrusted_proxy_headers=True)
 
 
 def _is_loopback(host: str) -> bool:
