@@ -19,6 +19,8 @@ from store.tables import (
     TextRow,
 )
 
+_PARAMETERS = 10_000  # of one statement; SQLite takes 32,766 and PostgreSQL 65,535 at most
+
 
 class RecordedRetrieval(NamedTuple):
     """A retrieval as an earlier sweep recorded it."""
@@ -220,6 +222,9 @@ def documents(engine: Engine, corpus_hash: str) -> list[DocumentRow]:
 
 def texts(engine: Engine, hashes: Sequence[str]) -> dict[str, str]:
     """Canonical texts by their hashes; what is not there is left out."""
-    query = select(TextRow).where(col(TextRow.sha256).in_(hashes))
+    found = {}
     with Session(engine) as session:
-        return {row.sha256: row.text for row in session.execute(query).scalars()}
+        for start in range(0, len(hashes), _PARAMETERS):
+            query = select(TextRow).where(col(TextRow.sha256).in_(hashes[start : start + _PARAMETERS]))
+            found.update({row.sha256: row.text for row in session.execute(query).scalars()})
+    return found
