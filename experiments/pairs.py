@@ -54,7 +54,7 @@ def compare(outcomes: Mapping[str, Sequence[Recorded]], k: int, alpha: float) ->
         alpha: Significance level of the family.
 
     Returns:
-        k (k - 1) / 2 pairs for k combinations, in the order of the mapping.
+        m (m - 1) / 2 pairs for m combinations, in the order of the mapping; none where nothing was asked.
 
     Raises:
         ValueError: If the combinations were not asked the same questions.

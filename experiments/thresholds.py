@@ -45,7 +45,10 @@ class Extremes(NamedTuple):
 
     @property
     def separable(self) -> bool | None:
-        """Whether some threshold would refuse every unanswerable question and none with an answer; None: unknown."""
+        """Whether every needle's chunk lies nearer than whatever an unanswerable question finds; None: unknown.
+
+        Where it is False, no threshold keeps every needle and refuses every unanswerable question.
+        """
         if self.worst_answerable is None or self.best_unanswerable is None:
             return None
         return self.worst_answerable < self.best_unanswerable

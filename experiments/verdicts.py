@@ -80,14 +80,18 @@ def leader_of(arms: Sequence[Arm], k: int) -> Arm | None:
 
 
 def on_destroyed(arms: Sequence[Arm]) -> str:
-    """Which strategies cut answers apart; for each strategy it is the same under every retriever."""
+    """Which strategies cut answers apart (the same under every retriever); empty where nothing was asked."""
     lost = destroyed_by_strategy(arms)
     some = {strategy: share for strategy, share in lost.items() if share.hits}
+    total = max((share.n for share in lost.values()), default=0)
+    if not total:
+        return ""
     if not some:
-        total = max((share.n for share in lost.values()), default=0)
-        return f"No strategy destroys an answer: each of {plural(total, 'needle')} is whole in some chunk."
-    said = listed([f"{strategy} destroys {counted(share)} needles" for strategy, share in some.items()])
-    return f"{said}: no retriever, threshold or larger model can bring them back."
+        whole = "the one needle is" if total == 1 else f"all {total:,} needles are"
+        return f"No strategy destroys an answer: {whole} whole in some chunk."
+    said = listed([f"{strategy} destroys {counted(share, 'needle')}" for strategy, share in some.items()])
+    them = "it" if sum(share.hits for share in some.values()) == 1 else "them"
+    return f"{said}: no retriever, threshold or larger model can bring {them} back."
 
 
 def destroyed_by_strategy(arms: Sequence[Arm]) -> dict[str, Proportion]:
@@ -103,15 +107,13 @@ def destroyed_by_strategy(arms: Sequence[Arm]) -> dict[str, Proportion]:
 def on_threshold(arm: Arm, row: ThresholdRow, extremes: Extremes) -> Verdict:
     """What one threshold does, and whether any could get everything right."""
     at = f"At cosine distance {row.label}" if row.threshold is not None else "With no threshold"
-    headline = (
-        f"{at}, {arm.name} answers {counted(row.right)} questions with the needle kept "
-        f"and bluffs on {counted(row.bluffs)} it cannot answer."
-    )
-    asides = [
-        f"Of the bluffs, near: {counted(row.bluffs_near)}; far: {counted(row.bluffs_far)}.",
-        f"It refuses {counted(row.refused)} answerable questions, "
-        f"{row.refused_could_answer.hits} of which it would have answered rightly with no threshold.",
-    ]
+    said = []
+    if row.right.n:
+        said.append(f"answers {counted(row.right, 'question')} with the needle kept")
+    if row.bluffs.n:
+        said.append(f"bluffs on {counted(row.bluffs, 'unanswerable question')}")
+    headline = f"{at}, {arm.name} {listed(said) or 'was asked nothing'}."
+    asides = [*_by_stratum(row), *_refusals(row)]
     if extremes.separable is False:
         asides.insert(
             0,
@@ -126,6 +128,20 @@ def on_threshold(arm: Arm, row: ThresholdRow, extremes: Extremes) -> Verdict:
             f"question finds ({extremes.best_unanswerable:.3f} at best), on these questions.",
         )
     return Verdict(headline, tuple(asides))
+
+
+def _by_stratum(row: ThresholdRow) -> list[str]:
+    strata = {"near": row.bluffs_near, "far": row.bluffs_far}
+    said = [f"on {counted(share, f'{name} question')}" for name, share in strata.items() if share.n]
+    return [f"It bluffs {listed(said)}."] if said else []
+
+
+def _refusals(row: ThresholdRow) -> list[str]:
+    if not row.refused.n:
+        return []
+    lost = row.refused_could_answer.hits
+    regret = f", {lost:,} of which it would have answered rightly with no threshold" if row.refused.hits else ""
+    return [f"It refuses {counted(row.refused, 'answerable question')}{regret}."]
 
 
 def on_pair(pair: Pair, first: str, second: str) -> str:
@@ -144,7 +160,7 @@ def on_pair(pair: Pair, first: str, second: str) -> str:
 
 def _more(pair: Pair) -> str:
     if pair.more_questions is None:
-        return "; neither leads, so no number of further questions can be named"
+        return "; at this pace no number of further questions would tell them apart"
     if pair.more_questions == 0:
         return "; it would be resolved as the only comparison, but not among this many"
     return f"; about {pair.more_questions:,} more would be needed to tell this pair alone"
@@ -173,10 +189,10 @@ def _leading(leader: Arm, pairs: Sequence[Pair], k: int, name: Named) -> str:
     beaten = [pair for pair in pairs if pair.resolved]
     level = [name(pair) for pair in pairs if not pair.resolved]
     if not beaten:
-        return (
-            f"no strategy is proven better at R@{k}: {leader.name} finds most, {counted(found)}, "
-            f"but cannot be told from {listed(level)}."
-        )
+        equals = [name(pair) for pair in pairs if pair.wins == pair.losses]
+        most = f"{counted(found)}, as many as {listed(equals)}," if equals else f"most, {counted(found)},"
+        finds = f"{leader.name} finds {most} and cannot be told from {listed(level)}."
+        return f"no strategy is proven better at R@{k}: {finds}"
     proof = listed(
         [f"{name(pair)} ({pair.wins} won, {pair.losses} lost, Holm {p_value(pair.holm_p)})" for pair in beaten]
     )
@@ -188,11 +204,11 @@ def _by_needle(leader: Arm, pairs: Sequence[Pair], name: Named) -> list[str]:
     """Two phrasings of a needle are not independent: the same comparison with each needle counted once."""
     shown = [pair for pair in pairs if pair.resolved] or sorted(pairs, key=lambda pair: pair.p)[:1]
     said = [
-        f"{leader.strategy} over {name(pair)} {pair.by_needle.wins} won, {pair.by_needle.losses} lost, "
+        f"{leader.strategy} against {name(pair)} {pair.by_needle.wins} won, {pair.by_needle.losses} lost, "
         f"{p_value(pair.by_needle.p)}"
         for pair in shown
     ]
-    return [f"By needle instead of by question: {'; '.join(said)}."] if said else []
+    return [f"Counted by needle instead of by question: {'; '.join(said)}."] if said else []
 
 
 def _retrievers(leader: Arm, pairs: Sequence[Pair], arms: Sequence[Arm]) -> list[str]:

@@ -21,11 +21,12 @@ def interval(low: float | None, high: float | None, digits: int = 2) -> str:
     return "" if low is None or high is None else f"[{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def counted(share: Proportion) -> str:
-    """`53 of 64 [0.72, 0.90]`; never a bare 0 where there was nothing to count."""
+def counted(share: Proportion, word: str = "") -> str:
+    """`53 of 64 [0.72, 0.90]` or `53 of 64 questions [0.72, 0.90]`; never a bare 0 where there was nothing to count."""
     if share.n == 0:
         return f"{NOTHING} (n = 0)"
-    return f"{share.hits} of {share.n} {interval(share.low, share.high)}"
+    of = plural(share.n, word) if word else f"{share.n:,}"
+    return f"{share.hits:,} of {of} {interval(share.low, share.high)}"
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:
