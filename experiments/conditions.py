@@ -109,6 +109,26 @@ def strategy_from_settings(name: str, settings: Mapping[str, Any]) -> Strategy:
     )
 
 
+def strategy_from_spec(name: str, spec: str) -> Strategy:
+    """Read a strategy from the line a sweep keeps of it, the reverse of `Strategy.spec`.
+
+    Raises:
+        ValueError: If the line is not one, or a value is not allowed.
+    """
+    parts = dict(part.partition("=")[::2] for part in spec.split(";"))
+    if set(parts) != set(_SETTINGS):
+        raise ValueError(f"strategy {name!r}: {spec!r} does not name {', '.join(_SETTINGS)}")
+    return strategy_from_settings(
+        name,
+        {
+            "cuts": parts["cuts"],
+            "header": parts["header"] == "true",
+            "overlap": int(parts["overlap"]),
+            "budget": int(parts["budget"]),
+        },
+    )
+
+
 def describe(strategy: Strategy) -> str:
     """Say a strategy in words, as in ``boundaries + header``; only an unusual budget is named."""
     parts = [str(strategy.cuts)]

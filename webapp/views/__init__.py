@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from flask import Blueprint
 
-from webapp.views import patterns
+from webapp.views import patterns, strategies
 
-BLUEPRINTS: tuple[Blueprint, ...] = (patterns.blueprint,)
+BLUEPRINTS: tuple[Blueprint, ...] = (strategies.blueprint, patterns.blueprint)

@@ -1,0 +1,112 @@
+"""The dot-and-whisker plot of the strategies page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from experiments import measures
+from experiments.duel import Family
+from experiments.verdicts import Arm
+from experiments.words import interval
+from store.tables import CombinationRow, MeasureRow
+from webapp.contexts.strategy_table import Row
+
+Namer = Callable[[CombinationRow], str]
+
+
+def dots(rows: Sequence[Row], relatives: Family | None, leader: Arm | None, k: int, name: Namer) -> dict[str, Any]:
+    """R@k with its interval, in the order of the table; open dots are those the leader is proven to beat."""
+    shown = [(row, number) for row, number in _known(rows, k)][::-1]  # Plotly's first category is the lowest
+    groups: dict[str, list[tuple[Row, MeasureRow]]] = {"leader": [], "level": [], "beaten": []}
+    for row, number in shown:
+        groups[_standing(row, relatives, leader)].append((row, number))
+    looks = {
+        "leader": ("finds most", "var(--right)", "circle"),
+        "level": ("cannot be told from it", "var(--ink)", "circle"),
+        "beaten": ("proven to find less", "var(--soft)", "circle-open"),
+    }
+    data = [_trace(groups[key], k, name, *looks[key], relatives, leader) for key in looks if groups[key]]
+    return {
+        "data": data,
+        "layout": {
+            "margin": {"l": 8, "t": 4},
+            "xaxis": {"range": [0, 1], "title": {"text": f"R@{k}"}, "dtick": 0.2},
+            "yaxis": {
+                "categoryorder": "array",
+                "categoryarray": [name(row.combination) for row, _ in shown],
+                "range": [-0.7, len(shown) - 0.3],
+            },
+        },
+    }
+
+
+def summary(rows: Sequence[Row], k: int, name: Namer) -> str:
+    """The plot in words."""
+    known = _known(rows, k)
+    if not known:
+        return "Nothing to draw: no shown combination has numbers."
+    best = max(known, key=lambda pair: pair[1].value or 0)
+    worst = min(known, key=lambda pair: pair[1].value or 0)
+    said = [
+        f"{name(row.combination)} {number.value:.2f} {interval(number.low, number.high)}"
+        for row, number in (best, worst)
+    ]
+    return f"R@{k} of {len(known)} combinations, from {said[0]} down to {said[1]}."
+
+
+def size(count: int) -> str:
+    """The height class that fits so many rows."""
+    return "short" if count <= 5 else "" if count <= 12 else "tall" if count <= 22 else "huge"
+
+
+def _known(rows: Sequence[Row], k: int) -> list[tuple[Row, MeasureRow]]:
+    pairs = ((row, row.numbers.get(measures.recall(k).name)) for row in rows)
+    return [(row, number) for row, number in pairs if number is not None and number.value is not None]
+
+
+def _standing(row: Row, relatives: Family | None, leader: Arm | None) -> str:
+    if relatives is None or leader is None:
+        return "level"
+    if row.combination.key == leader.key:
+        return "leader"
+    return "beaten" if relatives.holm_p(leader.key, row.combination.key) <= relatives.alpha else "level"
+
+
+def _trace(
+    group: Sequence[tuple[Row, MeasureRow]],
+    k: int,
+    name: Namer,
+    words: str,
+    colour: str,
+    symbol: str,
+    relatives: Family | None,
+    leader: Arm | None,
+) -> dict[str, Any]:
+    def compared(row: Row) -> str:
+        if relatives is None or leader is None or row.combination.key == leader.key:
+            return ""
+        return f"<br>against {leader.name}: Holm p = {relatives.holm_p(leader.key, row.combination.key):.4f}"
+
+    values = [number.value or 0.0 for _, number in group]
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": words,
+        "x": values,
+        "y": [name(row.combination) for row, _ in group],
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "thickness": 2.2,
+            "width": 0,
+            "color": colour if symbol == "circle" and "right" in colour else "var(--edge)",
+            "array": [(number.high or 0.0) - value for (_, number), value in zip(group, values, strict=True)],
+            "arrayminus": [value - (number.low or 0.0) for (_, number), value in zip(group, values, strict=True)],
+        },
+        "marker": {"color": colour, "size": 9, "symbol": symbol, "line": {"width": 2, "color": colour}},
+        "customdata": [
+            f"{number.hits} of {number.n} {interval(number.low, number.high)}{compared(row)}" for row, number in group
+        ],
+        "hovertemplate": "<b>%{y}</b><br>%{customdata}<extra></extra>",
+    }

@@ -1,0 +1,92 @@
+"""What must be said beside a sweep's numbers: what they mean, where they come from, and what was cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from experiments import measures
+from experiments.measures import Measure
+from experiments.reading import LoadedSweep
+from experiments.words import listed, plural
+from store.tables import CombinationRow
+from webapp.exports import Column
+
+
+def glossary(ks: Sequence[int], k: int) -> tuple[Column, ...]:
+    """The columns of the page's table with their meaning."""
+    shown: list[Measure] = [
+        *(measures.recall(depth) for depth in ks),
+        measures.MRR,
+        measures.DESTROYED,
+        measures.TRUNCATED,
+        measures.NOT_QUOTABLE,
+        measures.CHUNKS,
+        measures.TOKENS,
+        measures.HEADER_SHARE,
+        measures.tokens(k),
+        *(measures.latency(stage) for stage in measures.LATENCY_STAGES),
+    ]
+    return tuple(
+        Column(one.name, one.label, description=one.description[:1].upper() + one.description[1:] + ".")
+        for one in shown
+    )
+
+
+def notes(loaded: LoadedSweep, sources: Mapping[str, int]) -> tuple[str, ...]:
+    """Sentences under the table; nothing is said that does not apply."""
+    recorded = loaded.recorded
+    if not recorded:
+        return ()
+    said = [*_bm25(loaded), *_over_window(recorded), *_measured_in(recorded, sources), *_identity(recorded)]
+    return tuple(said)
+
+
+def _bm25(loaded: LoadedSweep) -> list[str]:
+    settings = loaded.sweep.settings.get("bm25")
+    uses = [row.retriever for row in loaded.recorded if row.retriever != "dense"]
+    return [f"BM25, alone and inside hybrid: {settings}."] if settings and uses else []
+
+
+def _over_window(recorded: Sequence[CombinationRow]) -> list[str]:
+    """A chunk longer than the encoder reads is cut off silently by the encoder; here it is said."""
+    found: dict[tuple[str, int], dict[str, tuple[int, int]]] = {}
+    for row in recorded:
+        model, cutting = row.stamp.get("model", {}), row.stamp.get("cutting", {})
+        over = cutting.get("over_window", 0)
+        if over:
+            key = str(model.get("name", "the encoder")).rpartition("/")[2], int(model.get("window", 0))
+            found.setdefault(key, {})[row.strategy] = over, cutting.get("chunks", 0)
+    return [
+        f"Longer than the {window:,} tokens {name} reads, so that their end is never embedded: "
+        + listed([f"{over:,} of {plural(chunks, 'chunk')} of {strategy}" for strategy, (over, chunks) in each.items()])
+        + "."
+        for (name, window), each in found.items()
+    ]
+
+
+def _measured_in(recorded: Sequence[CombinationRow], sources: Mapping[str, int]) -> list[str]:
+    """Where a retrieval was not run but read from an earlier sweep."""
+    by_source: dict[str, list[str]] = {}
+    for row in recorded:
+        if row.measured_in:
+            by_source.setdefault(row.measured_in, []).append(f"{row.strategy} {row.retriever}")
+    said = []
+    for key, names in by_source.items():
+        where = f"sweep {sources[key]}" if key in sources else f"an earlier sweep that is not in this store ({key[:8]})"
+        which = f"all {len(names)} retrievals" if len(names) == len(recorded) else listed(names)
+        said.append(
+            f"Read from {where}, which had the same documents, questions and settings, instead of retrieved again: "
+            f"{which}."
+        )
+    return said
+
+
+def _identity(recorded: Sequence[CombinationRow]) -> list[str]:
+    """Whether the two ways to write a distance agree, which holds only for vectors of unit length."""
+    errors = [row.stamp["identity_error"] for row in recorded if row.stamp.get("identity_error") is not None]
+    if not errors:
+        return []
+    return [
+        "Distances are cosine distances of vectors of unit length (checked within 1e-5 for every vector); "
+        f"L2² / 2 and 1 − cos differ by at most {max(errors):.1e}."
+    ]

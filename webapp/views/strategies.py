@@ -1,0 +1,75 @@
+"""The strategies page: every combination of one sweep."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, request, url_for
+
+from experiments.reading import LoadedSweep
+from store import reads
+from store.reads_keys import sweep_ids
+from store.tables import SweepRow
+from webapp import exports, params, rendering
+from webapp.contexts import strategies, strategy_table
+from webapp.contexts.strategy_table import Choice
+from webapp.dashboard import dashboard
+from webapp.exports import Format
+from webapp.links import url_or_none
+from webapp.sweeps import get_sweep
+
+blueprint = Blueprint("strategies", __name__)
+
+
+@blueprint.get("/sweeps/<int:sweep_id>")
+def page(sweep_id: int) -> Response:
+    """All combinations, filtered and sorted, and two of them compared."""
+    sweep = get_sweep(sweep_id)
+    choice = _choice(sweep)
+    loaded = _load(sweep)
+    sources = sweep_ids(dashboard().engine, {row.measured_in for row in loaded.recorded if row.measured_in})
+    return rendering.page("strategies", strategies.build(loaded, choice, sources, _links(sweep_id)), "strategies")
+
+
+@blueprint.get("/sweeps/<int:sweep_id>/strategies.<any(csv, json, md):form>")
+def table(sweep_id: int, form: Format) -> Response:
+    """The shown combinations as a file."""
+    sweep = get_sweep(sweep_id)
+    choice, loaded = _choice(sweep), _load(sweep, outcomes=False)
+    return exports.respond(
+        strategy_table.table(sweep, strategies.rows_of(loaded, choice), strategies.failed_of(loaded)), form
+    )
+
+
+def _choice(sweep: SweepRow) -> Choice:
+    """The state of the page out of its address."""
+    ks, args = sweep.settings["k"], request.args
+    return Choice(
+        params.integer_of(args, "k", ks, max(ks)),
+        params.choice(args, "strategy", list(sweep.settings["strategies"]), ""),
+        params.choice(args, "retriever", sweep.settings["retrievers"], ""),
+        params.choice(args, "model", sweep.settings["models"], ""),
+        params.choice(args, "sort", strategy_table.sort_words(ks), ""),
+        params.ids(args, "pick"),
+    )
+
+
+def _load(sweep: SweepRow, *, outcomes: bool = True) -> LoadedSweep:
+    engine, sweep_id = dashboard().engine, sweep.id or 0
+    return LoadedSweep(
+        sweep,
+        reads.combinations(engine, sweep_id),
+        reads.measures(engine, sweep_id),
+        reads.outcomes(engine, sweep_id) if outcomes else {},
+    )
+
+
+def _links(sweep_id: int) -> strategies.Links:
+    query = params.query_string()
+    csv, json, md = (url_for("strategies.table", sweep_id=sweep_id, form=form) + query for form in exports.FORMATS)
+    return strategies.Links(
+        here=request.path,
+        csv=csv,
+        json=json,
+        md=md,
+        pairs=url_or_none("pairs.page", sweep_id=sweep_id),
+        threshold=url_or_none("threshold.page", sweep_id=sweep_id),
+    )
