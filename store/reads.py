@@ -163,7 +163,9 @@ def outcomes(
         .join(
             QueryRow,
             (col(QueryRow.questions_hash) == col(SweepRow.questions_hash))
-            & (col(QueryRow.query_id) == col(OutcomeRow.query_id)),
+            # Joined to nothing, so that SQLite does not begin with the questions: it would then read what every
+            # sweep ever recorded of them, and a page would take longer with each sweep.
+            & (col(QueryRow.query_id) == col(OutcomeRow.query_id).concat("")),
         )
         .where(col(CombinationRow.sweep_id) == sweep_id)
         .order_by(col(OutcomeRow.combination_id), col(QueryRow.position))

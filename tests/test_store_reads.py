@@ -203,3 +203,14 @@ def test_more_texts_than_one_statement_takes_are_read(engine):
     filled(engine, [SECTIONS], ["bm25"])
     hashes = [document.sha256 for document in DOCUMENTS]
     assert len(reads.texts(engine, [*hashes, *map(str, range(40_000))])) == 3
+
+
+def test_reading_one_sweep_does_not_look_at_the_outcomes_of_the_others(engine):
+    filled(engine)
+    sweep_id = filled(engine, commit="d" * 40)
+    asked: list[tuple[str, object]] = []
+    event.listen(engine, "before_cursor_execute", lambda *call: asked.append((call[2], call[3])))
+    reads.outcomes(engine, sweep_id)
+    with engine.connect() as connection:
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked[0][0]}", asked[0][1]).all()
+    assert any("outcome USING" in step[3] and "(combination_id=?)" in step[3] for step in plan), plan
