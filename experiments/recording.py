@@ -67,11 +67,10 @@ def from_parquet(data: bytes) -> tuple[Outcome, ...]:
         table = pq.read_table(io.BytesIO(data))
     except pa.ArrowInvalid as error:
         raise ValueError(f"not a Parquet file of outcomes: {error}") from error
-    if table.schema.names != SCHEMA.names:
-        raise ValueError(f"the file's columns are {table.schema.names}, expected {SCHEMA.names}")
-    return tuple(
-        Outcome(**{**row, "hits": tuple(Hit(**hit) for hit in row["hits"])}) for row in table.cast(SCHEMA).to_pylist()
-    )
+    if not table.schema.equals(SCHEMA):  # casting would fill fields that a hit lacks with nulls
+        columns = ", ".join(f"{field.name} {field.type}" for field in table.schema)
+        raise ValueError(f"the file holds no outcomes of this version, its columns are {columns}")
+    return tuple(Outcome(**{**row, "hits": tuple(Hit(**hit) for hit in row["hits"])}) for row in table.to_pylist())
 
 
 def measure_rows(combination_id: int, numbers: Sequence[Number]) -> list[MeasureRow]:
