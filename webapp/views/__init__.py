@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from flask import Blueprint
 
-from webapp.views import patterns, strategies
+from webapp.views import patterns, strategies, threshold
 
-BLUEPRINTS: tuple[Blueprint, ...] = (strategies.blueprint, patterns.blueprint)
+BLUEPRINTS: tuple[Blueprint, ...] = (strategies.blueprint, threshold.blueprint, patterns.blueprint)

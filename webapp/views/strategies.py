@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request, url_for
 
 from experiments.reading import LoadedSweep
 from store import reads
-from store.reads_keys import sweep_ids
+from store.reads_sweeps import sweep_ids
 from store.tables import SweepRow
 from webapp import exports, params, rendering
 from webapp.contexts import strategies, strategy_table

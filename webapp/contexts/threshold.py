@@ -1,0 +1,181 @@
+"""What the threshold page shows: where a combination says no, what that costs, and whom it bluffs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from experiments.costs import CostCurve, CostRow, on_costs
+from experiments.outcomes import Recorded
+from experiments.signals import SignalComparison, compare_signals, on_signals
+from experiments.thresholds import Extremes, extremes, read_thresholds
+from experiments.verdicts import Arm, Verdict, on_threshold
+from store.tables import CombinationRow, SweepRow
+from webapp.contexts import threshold_figures, threshold_reading, threshold_tables
+from webapp.contexts.strategies import short_model
+from webapp.contexts.threshold_reading import Answered, Bluff, Cells, Certificate, SideRow, Terms
+from webapp.exports import Column
+from webapp.sweeps import Strip, strip_of
+
+
+class Links(NamedTuple):
+    """Addresses; those of exports by table and format."""
+
+    here: str
+    exports: dict[str, dict[str, str]]
+    choose: str | None
+    strategies: str
+
+
+class Options(NamedTuple):
+    """What can be chosen, as (value, words)."""
+
+    strategies: tuple[tuple[str, str], ...]
+    retrievers: tuple[tuple[str, str], ...]
+    models: tuple[tuple[str, str], ...]
+
+
+class Slider(NamedTuple):
+    """The line."""
+
+    value: float
+    low: float
+    high: float
+
+
+class Price(NamedTuple):
+    """What thresholds cost."""
+
+    curve: CostCurve
+    here: CostRow
+    spans: tuple[str, ...]
+    sentences: tuple[str, ...]
+    figure: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Everything that was read from the store for one combination."""
+
+    sweep: SweepRow
+    combination: CombinationRow
+    outcomes: Sequence[Recorded]
+    threshold: float | None
+    terms: Terms
+
+    @property
+    def grid(self) -> list[float]:
+        """The sweep's thresholds, the strictest first."""
+        return sorted(self.sweep.settings["thresholds"])
+
+    @property
+    def seed(self) -> int:
+        """Of every resampling and split."""
+        return int(self.sweep.settings["seed"])
+
+    @property
+    def name(self) -> str:
+        """For file names."""
+        return f"sweep-{self.sweep.id}-{self.combination.key.replace('/', '-')}"
+
+    @property
+    def rows(self) -> tuple[Cells, ...]:
+        """No threshold, then the sweep's from the strictest, and the one of the line in its place."""
+        asked = [] if self.threshold is None else [self.threshold]
+        thresholds = [None, *sorted({*self.grid, *asked})]
+        return tuple(threshold_reading.cells(row, self.threshold) for row in read_thresholds(self.outcomes, thresholds))
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdContext:
+    """Everything `templates/threshold/page.html` uses."""
+
+    strip: Strip
+    name: str
+    combination: CombinationRow
+    gate_model: str | None
+    options: Options
+    terms: Terms
+    verdict: Verdict
+    verdict_kind: str
+    slider: Slider
+    row: Cells
+    answered: Answered
+    rows: tuple[Cells, ...]
+    columns: tuple[Column, ...]
+    sides: tuple[SideRow, ...]
+    evaluation: SideRow | None
+    price: Price | None
+    price_fault: str
+    certificates: tuple[Certificate, ...]
+    bluffs: tuple[Bluff, ...]
+    signals: SignalComparison | None
+    signal_sentences: tuple[str, ...]
+    risk_coverage: dict[str, Any]
+    outcomes_figure: dict[str, Any]
+    distances_figure: dict[str, Any]
+    extremes: Extremes
+    links: Links
+
+
+def build(
+    read: Read, bluffs: tuple[Bluff, ...], options: Options, links: Links, query_url: Callable[[str], str | None]
+) -> ThresholdContext:
+    """The page for one combination at one threshold."""
+    outcomes, threshold, combination = read.outcomes, read.threshold, read.combination
+    arm = Arm(combination.strategy, combination.retriever, combination.model, outcomes)
+    row = read_thresholds(outcomes, [threshold])[0]
+    far_apart = extremes(outcomes)
+    ends = threshold_figures.scale(outcomes, read.grid, threshold)
+    cost = threshold_reading.priced(outcomes, read.grid, threshold, read.terms, read.seed)
+    sides = threshold_reading.sides(outcomes, read.grid, threshold, read.terms, read.seed)
+    signals = compare_signals(outcomes, seed=read.seed) if outcomes else None
+    return ThresholdContext(
+        strip=strip_of(read.sweep, csv_url=links.exports["sweep"]["csv"], json_url=links.exports["sweep"]["json"]),
+        name=arm.name,
+        combination=combination,
+        gate_model=combination.stamp.get("model", {}).get("name"),
+        options=options,
+        terms=read.terms,
+        verdict=on_threshold(arm, row, far_apart),
+        verdict_kind="warns" if row.bluffs.hits else "",
+        slider=Slider(ends[1] if threshold is None else threshold, *ends),
+        row=threshold_reading.cells(row, threshold),
+        answered=threshold_reading.answered(row),
+        rows=read.rows,
+        columns=threshold_tables.GLOSSARY,
+        sides=sides,
+        evaluation=threshold_reading.evaluation_of(sides),
+        price=None if isinstance(cost, str) else _price(*cost, ends),
+        price_fault=cost if isinstance(cost, str) else "",
+        certificates=threshold_reading.certificates(outcomes, read.grid, threshold, read.terms.most),
+        bluffs=bluffs,
+        signals=signals,
+        signal_sentences=on_signals(signals) if signals else (),
+        risk_coverage=threshold_figures.risk_coverage(signals) if signals else {"data": []},
+        outcomes_figure=threshold_figures.outcomes_over(outcomes, ends),
+        distances_figure=threshold_figures.distances(outcomes, far_apart, ends, query_url),
+        extremes=far_apart,
+        links=links,
+    )
+
+
+def _price(curve: CostCurve, here: CostRow, ends: tuple[float, float]) -> Price:
+    return Price(
+        curve,
+        here,
+        tuple(threshold_reading.spans(curve)),
+        on_costs(curve),
+        threshold_figures.cost(curve, ends),
+    )
+
+
+def options_of(sweep: SweepRow) -> Options:
+    """What the sweep's grid is made of."""
+    settings = sweep.settings
+    return Options(
+        tuple((name, name) for name in settings["strategies"]),
+        tuple((name, name) for name in settings["retrievers"]),
+        tuple((name, short_model(name)) for name in settings["models"]),
+    )

@@ -1,0 +1,219 @@
+"""What one threshold does: the numbers beside the line, on which questions, at what cost, and the bluffs it lets by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from experiments.bluffs import matched
+from experiments.certification import bounds_at, certify
+from experiments.choosing import ByHand, Cheapest, Choice, Way, choose
+from experiments.costs import CostCurve, CostRow, cost_curve
+from experiments.gate import GATE_SIZE
+from experiments.outcomes import Hit, Outcome, Recorded
+from experiments.stats.calibration import Certification
+from experiments.stats.intervals import Proportion, wilson
+from experiments.stats.selective import Costs
+from experiments.thresholds import ThresholdRow
+from store.reads_texts import DocumentText
+from webapp.whiskers import Estimate
+
+
+class Terms(NamedTuple):
+    """What a reader asks of a threshold."""
+
+    costs: Costs
+    share: float  # of the traffic that the corpus does not answer
+    most: float  # bluff rate to be certified
+
+
+class Cells(NamedTuple):
+    """A row of the sweep, ready to be shown."""
+
+    threshold: float | None
+    label: str
+    current: bool
+    right: Estimate
+    wrong: Estimate
+    refused: Estimate
+    could_answer: Estimate
+    correctly_refused: Estimate
+    bluffs: Estimate
+    near: Estimate
+    far: Estimate
+
+
+class SideRow(NamedTuple):
+    """A threshold on some of the questions."""
+
+    picked: str  # how the threshold was picked
+    threshold: str
+    side: str
+    what: str  # the questions, in words
+    cells: Cells
+    reported: bool  # on questions that had no part in picking
+
+
+class Bluff(NamedTuple):
+    """An unanswerable question that is answered."""
+
+    query_id: str
+    question: str
+    stratum: str
+    distance: float
+    place: str
+    kind: str
+    words: str
+    query_url: str | None
+    place_url: str | None
+
+
+class Answered(NamedTuple):
+    """How much is answered at a threshold, and how much of that is wrong."""
+
+    coverage: Estimate
+    risk: Estimate
+
+
+def estimate(share: Proportion) -> Estimate:
+    """A proportion as tables and whiskers take it."""
+    return Estimate(share.estimate, share.low, share.high, share.n, share.hits)
+
+
+def cells(row: ThresholdRow, current: float | None, *, on: bool = True) -> Cells:
+    """A row of the sweep; `on` says whether one row is to be marked at all."""
+    return Cells(
+        row.threshold,
+        row.label,
+        on and row.threshold == current,
+        *(estimate(share) for share in row[1:]),
+    )
+
+
+def answered(row: ThresholdRow) -> Answered:
+    """Coverage and selective risk, on the mix of questions as they were asked."""
+    said = row.right.hits + row.wrong.hits + row.bluffs.hits
+    wrong = row.wrong.hits + row.bluffs.hits
+    return Answered(estimate(wilson(said, row.right.n + row.bluffs.n)), estimate(wilson(wrong, said)))
+
+
+def priced(
+    outcomes: Sequence[Recorded], grid: Sequence[float], threshold: float | None, terms: Terms, seed: int
+) -> tuple[CostCurve, CostRow] | str:
+    """The cost of the sweep's thresholds and of this one, or why there is none.
+
+    The cheapest is looked for among the thresholds that were laid down before anything was measured; this one is
+    priced by itself, so that looking at it does not make it a candidate.
+    """
+    try:
+        curve = cost_curve(outcomes, [*grid, None], terms.costs, terms.share, seed=seed)
+        here = curve.at(threshold) or cost_curve(outcomes, [threshold], terms.costs, terms.share, seed=seed).cheapest
+    except ValueError as error:
+        return str(error)
+    return curve, here
+
+
+def spans(curve: CostCurve) -> list[str]:
+    """The thresholds that cannot be told from the cheapest."""
+    return [run[0].label if len(run) == 1 else f"{run[0].label} to {run[-1].label}" for run in curve.runs]
+
+
+def sides(
+    outcomes: Sequence[Recorded], grid: Sequence[float], threshold: float | None, terms: Terms, seed: int
+) -> tuple[SideRow, ...]:
+    """This threshold and the cheapest, each on the questions it was picked on and on others."""
+    found: list[SideRow] = []
+    ways: list[tuple[str, Way]] = [("the cheapest", Cheapest(terms.costs, terms.share))]
+    if threshold is not None:
+        ways.insert(0, ("this threshold", ByHand(threshold)))
+    for words, way in ways:
+        try:
+            choice = choose(outcomes, grid, way, seed=seed)
+        except ValueError:  # too few questions of a kind: said by the cost and the sentences already
+            continue
+        found += _side_rows(words, choice)
+    return tuple(found)
+
+
+def _side_rows(words: str, choice: Choice) -> list[SideRow]:
+    over_folds = choice.method == "folds"
+    names = ("all questions, picked on them", "out of fold") if over_folds else ("calibration", "evaluation")
+    return [
+        SideRow(
+            words,
+            f"{choice.threshold:g}",
+            name,
+            f"{side.answerable} over {side.needles} needles, {side.near} near, {side.far} far",
+            cells(side.row, None, on=False),
+            reported,
+        )
+        for name, side, reported in zip(names, (choice.calibration, choice.evaluation), (False, True), strict=True)
+    ]
+
+
+def evaluation_of(rows: Sequence[SideRow]) -> SideRow | None:
+    """This threshold on the questions set apart for reporting."""
+    return next((row for row in rows if row.picked == "this threshold" and row.reported), None)
+
+
+class Certificate(NamedTuple):
+    """A promise about one stratum, at the target and at this threshold."""
+
+    stratum: str
+    found: Certification
+    bluffs: int
+    n: int
+    upper: float  # what this very threshold would promise
+
+
+def certificates(
+    outcomes: Sequence[Recorded], grid: Sequence[float], threshold: float | None, most: float
+) -> tuple[Certificate, ...]:
+    """What can be promised for near and far questions apart."""
+    bounds = bounds_at(outcomes, threshold)
+    return tuple(
+        Certificate(stratum, found, bounds[stratum].bluffs, bounds[stratum].n, bounds[stratum].upper)
+        for stratum, found in certify(outcomes, grid, most).items()
+    )
+
+
+def nearest_hit(outcome: Outcome) -> Hit | None:
+    """The chunk that made the gate answer: the nearest of those it looks at, the better ranked of equals."""
+    return min(outcome.hits[:GATE_SIZE], key=lambda hit: hit.distance, default=None)
+
+
+def bluffs_of(outcomes: Sequence[Outcome], threshold: float | None) -> list[tuple[Outcome, Hit]]:
+    """The unanswerable questions that are answered, the nearest first."""
+    cut = float("inf") if threshold is None else threshold
+    found = [(one, nearest_hit(one)) for one in outcomes if one.needle_id is None]
+    let_by = [(one, hit) for one, hit in found if hit is not None and hit.distance < cut]
+    return sorted(let_by, key=lambda pair: pair[1].distance)
+
+
+def bluff_lines(
+    bluffs: Sequence[tuple[Outcome, Hit]],
+    questions: Mapping[str, str],
+    documents: Mapping[str, DocumentText],
+    query_url: Callable[[str], str | None],
+    place_url: Callable[[Hit], str | None],
+) -> tuple[Bluff, ...]:
+    """The list of bluffs with what each matched."""
+    lines = []
+    for outcome, hit in bluffs:
+        question, document = questions.get(outcome.query_id, outcome.query_id), documents.get(hit.document)
+        match = matched(question, document.text[hit.overlap_start : hit.end] if document else "")
+        title = document.title if document else hit.document
+        lines.append(
+            Bluff(
+                query_id=outcome.query_id,
+                question=question,
+                stratum=outcome.stratum or "",
+                distance=hit.distance,
+                place=" › ".join(part for part in (title, hit.section) if part),
+                kind=match.kind if document else "text missing",
+                words=match.words if document else "the document's text is not in this store",
+                query_url=query_url(outcome.query_id),
+                place_url=place_url(hit),
+            )
+        )
+    return tuple(lines)
