@@ -1,24 +1,49 @@
-"""Starting and stopping a sweep from outside: a process of its own, watched through its rows in the store."""
+"""Starting and stopping a sweep from outside: a process of its own, watched through its rows in the store.
+
+Between the start and the first row of a sweep lie some seconds in which the process loads its libraries and reads its
+inputs, and in which it may refuse them. `launched` tells of that time.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
+import threading
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
+import psutil
 from sqlalchemy import Engine
 
 from experiments.sweep import settle_interrupted
 from store import reads, writes
 
+_LOG = "started-from-browser.log"
+_NOTE = "started-from-browser.json"
+_WORDS_SHOWN = 6  # lines of the log
+_STARTING = threading.Lock()
+
 
 class AlreadyRunningError(Exception):
-    """A sweep of this store is running; two at once would only slow each other down."""
+    """A sweep of this store is running or about to; two at once would only slow each other down."""
 
-    def __init__(self, sweep_id: int) -> None:
-        """Name the sweep that runs."""
+    def __init__(self, sweep_id: int | None) -> None:
+        """Name the sweep that runs; None where it has just been started and has no number yet."""
         self.sweep_id = sweep_id
-        super().__init__(f"sweep {sweep_id} is running; wait for it or cancel it first")
+        which = "a sweep was started a moment ago" if sweep_id is None else f"sweep {sweep_id} is running"
+        super().__init__(f"{which}; wait for it or cancel it first")
+
+
+class Launched(NamedTuple):
+    """The last sweep that was started from outside."""
+
+    pid: int
+    since: datetime  # UTC
+    lives: bool
+    words: tuple[str, ...]  # the last it said; empty while it lives
 
 
 def start_sweep(engine: Engine, root: Path, *, has_project: bool, fresh: bool = False) -> int:
@@ -34,24 +59,69 @@ def start_sweep(engine: Engine, root: Path, *, has_project: bool, fresh: bool = 
         The process id.
 
     Raises:
-        AlreadyRunningError: If a sweep is running.
+        AlreadyRunningError: If a sweep is running, or one was started that has not begun yet.
     """
-    settle_interrupted(engine)
-    running = reads.running_sweeps(engine)
-    if running:
-        raise AlreadyRunningError(running[0].id or 0)
-    logs = root / "var" / "logs"
-    logs.mkdir(parents=True, exist_ok=True)
     arguments = [sys.executable, "-m", "experiments.cli", "run"]
     arguments += ["--project", str(root)] if has_project else []
     arguments += ["--fresh"] if fresh else []
-    with (logs / "started-from-browser.log").open("ab") as log:
-        process = subprocess.Popen(  # noqa: S603 - our own command, no shell
-            arguments, cwd=root, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-        )
+    logs = _logs(root)
+    with _STARTING:
+        settle_interrupted(engine)
+        running = reads.running_sweeps(engine)
+        if running:
+            raise AlreadyRunningError(running[0].id or 0)
+        before = launched(root)
+        if before is not None and before.lives:
+            raise AlreadyRunningError(None)
+        logs.mkdir(parents=True, exist_ok=True)
+        with (logs / _LOG).open("wb") as log:
+            process = subprocess.Popen(  # noqa: S603 - our own command, no shell
+                arguments, cwd=root, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        note = {"pid": process.pid, "since": datetime.now(UTC).isoformat()}
+        (logs / _NOTE).write_text(json.dumps(note), "utf-8")
+    # Whoever waits for a child takes note of its end; else it would stay in the process table as if it lived.
+    threading.Thread(target=process.wait, daemon=True).start()
     return process.pid
+
+
+def launched(root: Path) -> Launched | None:
+    """The last sweep that was started from outside; None when there was none, or its note cannot be read."""
+    try:
+        note = json.loads((_logs(root) / _NOTE).read_text("utf-8"))
+        pid, since = int(note["pid"]), datetime.fromisoformat(note["since"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    lives = _lives(pid, since)
+    return Launched(pid, since, lives, () if lives else _last_words(_logs(root) / _LOG))
 
 
 def request_cancel(engine: Engine, sweep_id: int) -> None:
     """Ask a running sweep to stop; it does so after the batch it is working on, and keeps what it recorded."""
     writes.update_sweep(engine, sweep_id, cancel_requested=True)
+
+
+def _logs(root: Path) -> Path:
+    return root / "var" / "logs"
+
+
+def _lives(pid: int, since: datetime) -> bool:
+    """Whether the process is still there, and is the one that was started."""
+    try:
+        process = psutil.Process(pid)
+        born = datetime.fromtimestamp(process.create_time(), UTC)
+        # When a process was born is known to about a second.
+        return process.status() != psutil.STATUS_ZOMBIE and born <= since + timedelta(seconds=2)
+    except psutil.Error:
+        return False
+
+
+def _last_words(log: Path) -> tuple[str, ...]:
+    """The last lines of a log; a progress bar that was drawn over and over is one line, its last state."""
+    try:
+        text = log.read_bytes()[-20_000:].decode("utf-8", "replace")
+    except OSError:
+        return ()
+    drawn = [line.rsplit("\r", 1)[-1] for line in text.replace("\r\n", "\n").split("\n")]
+    plain = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line).strip() for line in drawn]
+    return tuple(line for line in plain if line)[-_WORDS_SHOWN:]

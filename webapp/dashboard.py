@@ -9,6 +9,8 @@ from typing import cast
 from flask import current_app
 from sqlalchemy import Engine
 
+from experiments.project import PROJECT_FILE, Project, open_project
+
 EXTENSION = "bluffline"
 
 
@@ -19,6 +21,19 @@ class Dashboard:
     engine: Engine
     root: Path
     title: str
+
+    @property
+    def has_project(self) -> bool:
+        """Whether there is a project file; without one the bundled corpus is measured."""
+        return (self.root / PROJECT_FILE).is_file()
+
+    def project(self) -> Project:
+        """What a sweep started now would measure, read anew.
+
+        Raises:
+            ProjectError: If the project file is faulty.
+        """
+        return open_project(self.root if self.has_project else None)
 
 
 def dashboard() -> Dashboard:

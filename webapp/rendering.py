@@ -36,6 +36,15 @@ def page(view: str, context: DataclassInstance, *fragments: str, status: int = 2
     return response
 
 
+def fragment(view: str, name: str, context: DataclassInstance) -> Response:
+    """Render one fragment of a page, whatever was asked for."""
+    response = make_response(
+        render_template(f"{view}/_{name}.html", **{field.name: getattr(context, field.name) for field in fields(context)})
+    )
+    response.vary.update(("HX-Request", "HX-Target"))
+    return response
+
+
 def asked_fragment(fragments: tuple[str, ...]) -> str | None:
     """The fragment htmx wants, or None when the whole page is due."""
     headers = request.headers

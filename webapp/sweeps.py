@@ -63,6 +63,11 @@ def get_sweep(sweep_id: int) -> SweepRow:
     return row
 
 
+def remember_sweep(sweep_id: int | None) -> None:
+    """Say which sweep the navigation points to, where a page has read it anyway."""
+    g.sweep_id = sweep_id
+
+
 def current_sweep_id() -> int | None:
     """The sweep that links lead to: the one of this page, else the newest finished one; None when there is none."""
     if "sweep_id" not in g:

@@ -1,0 +1,226 @@
+"""A number across commits: the figure, the table behind it, and what can be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from experiments.measures import Measure, registry
+from experiments.trends import TrendPoint, segments
+from experiments.verdicts_overview import on_trend, written_with_interval
+from store.tables import SweepRow
+from webapp.contexts.naming import names_of, parts_of
+from webapp.exports import Column, Table
+
+BEST = "best"
+TICKS = 12  # labels under the figure at most
+
+COLUMNS = (
+    Column("sweep", "Sweep"),
+    Column("commit", "Commit", description="What was measured; - outside a git repository."),
+    Column("branch", "Branch"),
+    Column("dirty", "Uncommitted", description="Whether there were uncommitted changes."),
+    Column("measured_at", "Measured", "UTC"),
+    Column("combination", "Combination"),
+    Column("value", "Value"),
+    Column("low", "Low", description="Lower end of the 95 % interval."),
+    Column("high", "High", description="Upper end of the 95 % interval."),
+    Column("n", "n", description="What the number rests on."),
+    Column(
+        "changed", "Changed", description="What differs from the row of the sweep before, so that no line joins them."
+    ),
+)
+
+
+class TrendChoice(NamedTuple):
+    """What of a history is shown."""
+
+    measure: Measure
+    key: str | None  # a combination; None: the best of each sweep
+    branch: str  # empty: all
+
+
+class TrendRow(NamedTuple):
+    """One row of the table."""
+
+    point: TrendPoint
+    name: str
+    value: str
+    url: str
+
+
+class Trend(NamedTuple):
+    """A number across commits."""
+
+    title: str
+    sentence: str
+    caution: str
+    spec: dict[str, Any]
+    rows: tuple[TrendRow, ...]
+    measures: tuple[tuple[str, str], ...]
+    combinations: tuple[tuple[str, str], ...]
+    branches: tuple[tuple[str, str], ...]
+    measure: str
+    combination: str
+    branch: str
+
+
+def measures_of(sweeps: Sequence[SweepRow]) -> dict[str, Measure]:
+    """Every measure the sweeps can have, by name."""
+    ks = sorted({int(k) for sweep in sweeps for k in sweep.settings.get("k", ())})
+    return registry(ks or [20])
+
+
+def build(
+    points: Sequence[TrendPoint],
+    choice: TrendChoice,
+    sweeps: Sequence[SweepRow],
+    keys: Sequence[str],
+    urls: Mapping[int, str],
+) -> Trend:
+    """Figure, table and selects.
+
+    Args:
+        points: Oldest first.
+        choice: What they are.
+        sweeps: All that are shown, for what can be chosen.
+        keys: Combinations that can be chosen.
+        urls: Where each sweep's page is.
+    """
+    names = names_of([*keys, *([choice.key] if choice.key else []), *(point.key for point in points)])
+    name = names[choice.key] if choice.key else "the best combination"
+    branches = dict.fromkeys(sweep.branch for sweep in sweeps if sweep.branch)
+    return Trend(
+        title=f"{choice.measure.label} of {name}",
+        sentence=on_trend(points, choice.measure, name),
+        caution=_caution(choice),
+        spec=_spec(points, choice.measure, names, urls),
+        rows=tuple(_row(point, choice.measure, names[point.key], urls) for point in reversed(points)),
+        measures=tuple((one.name, one.label) for one in measures_of(sweeps).values()),
+        combinations=((BEST, "best of each sweep"), *sorted(names.items(), key=lambda pair: parts_of(pair[0]))),
+        branches=(("", "all"), *((branch, branch) for branch in branches)),
+        measure=choice.measure.name,
+        combination=choice.key or BEST,
+        branch=choice.branch,
+    )
+
+
+def table(points: Sequence[TrendPoint], choice: TrendChoice) -> Table:
+    """The table as data, newest first."""
+    return Table(
+        f"trend-{choice.measure.name}",
+        COLUMNS,
+        tuple(
+            (
+                point.sweep_id, point.commit, point.branch, point.dirty,
+                point.created_at.isoformat(timespec="seconds"), point.key, point.value, point.low, point.high,
+                point.n, ", ".join(point.changed) or None,
+            )
+            for point in reversed(points)
+        ),
+    )  # fmt: skip
+
+
+def _caution(choice: TrendChoice) -> str:
+    if choice.key is None:
+        return (
+            "The best of many is picked after the fact, so its number flatters, and another combination may lead in "
+            "each sweep. Choose one combination to follow it."
+        )
+    return "Points without a line between them were not measured on the same documents and questions."
+
+
+def _row(point: TrendPoint, measure: Measure, name: str, urls: Mapping[int, str]) -> TrendRow:
+    value = written_with_interval(measure, point.value, point.low, point.high, point.n)
+    return TrendRow(point, name, value, urls[point.sweep_id])
+
+
+def _spec(
+    points: Sequence[TrendPoint], measure: Measure, names: Mapping[str, str], urls: Mapping[int, str]
+) -> dict[str, Any]:
+    """Sweeps in the order they were measured, evenly spaced: what counts is the order, not the hours between."""
+    traces = [_trace([points[index] for index in part], part, measure, names, urls) for part in segments(points)]
+    every = max(1, -(-len(points) // TICKS))
+    ticks = list(range(len(points) - 1, -1, -every))[::-1]  # the newest is always labelled
+    breaks = [(index, point.changed) for index, point in enumerate(points) if point.changed]
+    return {
+        "data": traces,
+        "layout": {
+            "margin": {"t": 22 if breaks else 8},
+            "xaxis": {
+                "tickvals": ticks,
+                "ticktext": [_commit(points[index]) for index in ticks],
+                "range": [-0.6, max(len(points), 1) - 0.4],
+                "showgrid": False,
+            },
+            "yaxis": {"title": {"text": measure.label}, "tickformat": _tickformat(measure)},
+            "shapes": [_break_line(index) for index, _ in breaks],
+            "annotations": [_break_words(index, changed, len(points)) for index, changed in breaks],
+        },
+    }
+
+
+def _trace(
+    points: Sequence[TrendPoint],
+    places: Sequence[int],
+    measure: Measure,
+    names: Mapping[str, str],
+    urls: Mapping[int, str],
+) -> dict[str, Any]:
+    bounds = [(point.value - (point.low or 0.0), (point.high or 0.0) - point.value)
+              if point.low is not None and point.high is not None else (None, None) for point in points]  # fmt: skip
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "x": list(places),
+        "y": [point.value for point in points],
+        "customdata": [urls[point.sweep_id] for point in points],
+        "text": [_hover(point, measure, names[point.key]) for point in points],
+        "hovertemplate": "%{text}<extra></extra>",
+        "line": {"color": "var(--right)", "width": 1.6},
+        "marker": {
+            "size": 7,
+            "color": ["var(--paper)" if point.dirty else "var(--right)" for point in points],
+            "line": {"color": "var(--right)", "width": 1.6},
+        },
+        "error_y": {
+            "type": "data", "symmetric": False, "array": [high for _, high in bounds],
+            "arrayminus": [low for low, _ in bounds], "color": "var(--edge)", "thickness": 1.2, "width": 0,
+        },
+    }  # fmt: skip
+
+
+def _hover(point: TrendPoint, measure: Measure, name: str) -> str:
+    """Names are other people's text: Plotly reads a few tags, so their brackets are written out."""
+    where = _escaped(f"{_commit(point)} {point.branch or ''}".strip()) + (
+        ", uncommitted changes" if point.dirty else ""
+    )
+    value = written_with_interval(measure, point.value, point.low, point.high, point.n)
+    return f"<b>{value}</b><br>{_escaped(name)}<br>sweep {point.sweep_id}, {where}"
+
+
+def _escaped(words: str) -> str:
+    return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _commit(point: TrendPoint) -> str:
+    return point.commit[:7] if point.commit else f"sweep {point.sweep_id}"
+
+
+def _break_line(index: int) -> dict[str, Any]:
+    return {
+        "type": "line", "xref": "x", "yref": "paper", "x0": index - 0.5, "x1": index - 0.5, "y0": 0, "y1": 1,
+        "line": {"color": "var(--edge)", "width": 1, "dash": "dot"},
+    }  # fmt: skip
+
+
+def _break_words(index: int, changed: Sequence[str], count: int) -> dict[str, Any]:
+    right = index > count / 2
+    return {
+        "xref": "x", "yref": "paper", "x": index - 0.5, "y": 1, "yanchor": "bottom", "showarrow": False,
+        "xanchor": "right" if right else "left", "text": f"{' and '.join(changed)} changed", "font": {"size": 11},
+    }  # fmt: skip
+
+
+def _tickformat(measure: Measure) -> str:
+    return ".2f" if measure.kind == "proportion" or measure.name == "mrr" else ",~r"
