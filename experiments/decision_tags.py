@@ -1,0 +1,103 @@
+"""A decision in the ledger: tags on the runs it chose, so that `mlflow.search_runs` finds what is in force and why.
+
+Tags can be set again at any time from what the store has recorded. That the server is away never keeps anybody from
+deciding.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Engine
+
+from experiments.decisions import decided_at
+from experiments.tracking import Ledger, TrackingError
+from store.decisions import decision as read_decision
+from store.tables import DecisionRow
+
+TAG = "bluffline.decision"
+SUPERSEDED = f"{TAG}.superseded"
+_LONGEST = 4000  # characters of a tag's value; MLflow's own limit has been 5,000 and more
+_ALL = 10_000  # more runs than a sweep has
+
+
+class DecisionLedger(Ledger):
+    """The ledger, as far as decisions go."""
+
+    def tag(self, engine: Engine, decision: DecisionRow) -> list[str]:
+        """Tag the runs a decision chose, and those of the decision it supersedes as superseded.
+
+        Args:
+            engine: The store, for the decision before this one.
+            decision: The decision in force.
+
+        Returns:
+            The ids of the tagged runs: the combination's, and its threshold's where there is one.
+
+        Raises:
+            TrackingError: If the server is away, refuses, or holds no run of the combination.
+        """
+        try:
+            client, experiment_id = self._connect()
+            before = None if decision.supersedes is None else read_decision(engine, decision.supersedes)
+            if before is not None:
+                _mark_superseded(client, experiment_id, before.key, decision.key)
+            runs = _chosen_runs(client, experiment_id, decision)
+            for run in runs:
+                _set_tags(client, run, decision)
+            if runs:
+                text = json.dumps(_record(decision), indent=1, ensure_ascii=False, allow_nan=False)
+                client.log_text(runs[0].info.run_id, text, f"bluffline/decisions/{decision.key}.json")
+        except Exception as error:  # network, server, database: MLflow lets each library's own family through
+            reason = " ".join(str(error).split())[:300] or type(error).__name__
+            raise TrackingError(f"MLflow at {self.uri} cannot be written to: {reason}") from error
+        if not runs:
+            raise TrackingError(
+                f"MLflow at {self.uri} holds no run of {decision.combination} of sweep {decision.sweep_key[:8]}; "
+                "`bluffline sync --push` logs it"
+            )
+        return [run.info.run_id for run in runs]
+
+
+def tags(decision: DecisionRow) -> dict[str, str]:
+    """What the tags of a decision say."""
+    return {
+        TAG: decision.key,
+        f"{TAG}.threshold": f"{decision.threshold:g}",
+        f"{TAG}.reason": decision.reason[:_LONGEST],
+        f"{TAG}.who": decision.who,
+        f"{TAG}.when": decided_at(decision).isoformat(timespec="seconds"),
+    }
+
+
+def _mark_superseded(client: Any, experiment_id: str, before: str, by: str) -> None:
+    found = client.search_runs([experiment_id], filter_string=f"tags.`{TAG}` = '{before}'", max_results=_ALL)
+    for run in found:
+        client.set_tag(run.info.run_id, SUPERSEDED, by)
+
+
+def _chosen_runs(client: Any, experiment_id: str, decision: DecisionRow) -> list[Any]:
+    """The combination's run, then its threshold's; the latter only where the threshold is one of the sweep's."""
+    where = f"tags.`bluffline.sweep` = '{decision.sweep_key}' and tags.`bluffline.kind` = 'combination'"
+    runs = client.search_runs([experiment_id], filter_string=where, max_results=_ALL)
+    chosen = next((run for run in runs if run.info.run_name == decision.combination), None)
+    if chosen is None:
+        return []
+    children = client.search_runs(
+        [experiment_id], filter_string=f"tags.`mlflow.parentRunId` = '{chosen.info.run_id}'", max_results=_ALL
+    )
+    label = f"{decision.threshold:g}"
+    return [chosen, *(child for child in children if child.data.params.get("threshold") == label)]
+
+
+def _set_tags(client: Any, run: Any, decision: DecisionRow) -> None:
+    for name, value in tags(decision).items():
+        client.set_tag(run.info.run_id, name, value)
+    # The same run may have been chosen before, superseded, and chosen again.
+    if client.get_run(run.info.run_id).data.tags.get(SUPERSEDED) is not None:
+        client.delete_tag(run.info.run_id, SUPERSEDED)
+
+
+def _record(decision: DecisionRow) -> dict[str, Any]:
+    return {**decision.model_dump(exclude={"id", "created_at"}), "created_at": decided_at(decision).isoformat()}
