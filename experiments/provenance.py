@@ -6,7 +6,7 @@ import hashlib
 import os
 import platform
 import subprocess
-from datetime import datetime
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
@@ -32,11 +32,20 @@ class Provenance(NamedTuple):
 NO_GIT = Provenance(None, None, None, None, None, None)
 
 # What a CI service checks out is a detached commit; it says the branch in its environment.
-_BRANCH_VARIABLES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BRANCH_NAME", "BUILDKITE_BRANCH")
+_BRANCH_VARIABLES = (
+    *("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "CI_COMMIT_BRANCH", "BRANCH_NAME"),
+    *("BUILDKITE_BRANCH", "CIRCLE_BRANCH", "BITBUCKET_BRANCH", "TRAVIS_BRANCH", "BUILD_SOURCEBRANCHNAME"),
+)
+# Set inside a git hook; they would turn every question towards the hook's repository.
+_REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
+_WHOLE_FILE = 20_000_000  # bytes; of a larger untracked file size and time stand for the content
 
 
 def provenance(folder: Path) -> Provenance:
-    """Read the git state of the repository that `folder` lies in; `NO_GIT` where there is none."""
+    """Read the git state of the repository that `folder` lies in; `NO_GIT` where there is none.
+
+    The project's own state under `folder/var` never makes it dirty.
+    """
     commit = _git(folder, "rev-parse", "HEAD")
     if commit is None:
         return NO_GIT
@@ -44,19 +53,44 @@ def provenance(folder: Path) -> Provenance:
         (os.environ[name] for name in _BRANCH_VARIABLES if os.environ.get(name)), None
     )
     date = _git(folder, "show", "-s", "--format=%aI", "HEAD")
-    changes = _git(folder, "status", "--porcelain", "--untracked-files=normal")
-    patch = None
-    if changes:
-        difference = _git(folder, "diff", "HEAD", "--binary") or ""
-        patch = hashlib.sha256(f"{changes}\n{difference}".encode("utf-8", "surrogateescape")).hexdigest()
+    dirty, patch = _changes(folder)
     return Provenance(
         commit=commit,
         branch=branch,
         tag=_git(folder, "describe", "--tags", "--exact-match", "HEAD"),
-        author_date=datetime.fromisoformat(date) if date else None,
-        dirty=None if changes is None else bool(changes),
+        author_date=datetime.fromisoformat(date).astimezone(UTC) if date else None,
+        dirty=dirty,
         patch_hash=patch,
     )
+
+
+def _changes(folder: Path) -> tuple[bool | None, str | None]:
+    """Whether anything of the repository is uncommitted, and a hash of it, the content of new files included."""
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    if not top:  # a bare repository has no working tree
+        return None, None
+    root = Path(top)
+    own_state = (folder.resolve() / "var").relative_to(root.resolve()).as_posix()
+    everything_but = ("--", ":(top)", f":(top,exclude,literal){own_state}")
+    changes = _git(root, "status", "--porcelain", "-z", "--untracked-files=all", *everything_but)
+    if not changes:
+        return (None if changes is None else False), None
+    difference = _git(root, "diff", "HEAD", "--binary", "--no-color", "--no-ext-diff", "--no-textconv", *everything_but)
+    digest = hashlib.sha256(f"{changes}\0{difference}".encode("utf-8", "surrogateescape"))
+    for entry in changes.split("\0"):
+        if entry.startswith("?? "):
+            digest.update(_content(root / entry.removeprefix("?? ")))
+    return True, digest.hexdigest()
+
+
+def _content(file: Path) -> bytes:
+    try:
+        facts = file.stat()
+        if not file.is_file() or facts.st_size > _WHOLE_FILE:
+            return f"{facts.st_size} {facts.st_mtime_ns}".encode()
+        return hashlib.sha256(file.read_bytes()).digest()
+    except OSError:
+        return b"unreadable"
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
@@ -66,7 +100,11 @@ def _git(folder: Path, *arguments: str) -> str | None:
             capture_output=True,
             timeout=30,
             check=False,
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            env={
+                **{name: value for name, value in os.environ.items() if name not in _REDIRECTIONS},
+                "GIT_OPTIONAL_LOCKS": "0",
+                "LC_ALL": "C",
+            },
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
