@@ -6,6 +6,7 @@ Every fault of a project file is reported at once. Without a project file the bu
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,7 +102,9 @@ def _read(file: Path) -> Project:
     try:
         content = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ProjectError([Fault(str(file), None, "", f"not readable as TOML: {error}", "correct it")]) from error
+        stated = re.search(r"at line (\d+)", str(error))
+        line = int(stated[1]) if stated else None
+        raise ProjectError([Fault(str(file), line, "", f"not readable as TOML: {error}", "Correct it")]) from error
     root = file.parent
     tables = {
         name: Table(file, name, content.pop(name, {}), faults)
@@ -113,8 +116,8 @@ def _read(file: Path) -> Project:
         faults.append(Fault(str(file), line_of(file, name), str(value)[:60], f"{name}: unknown", f"allowed: {known}"))
     settings = read_settings(tables["sweep"], tables["bm25"], strategies)
     corpus = tables["corpus"]
-    documents = corpus.take("documents", str, "documents", "a path in quotes")
-    questions = corpus.take("questions", str, "questions.jsonl", "a path in quotes")
+    documents = _path(corpus, "documents", "documents")
+    questions = _path(corpus, "questions", "questions.jsonl")
     strip_front_matter = corpus.take("strip_front_matter", bool, True, "true or false")
     strip_bibliography = corpus.take_list("strip_bibliography", str, (), "headings in quotes")
     corpus.finish("documents, questions, strip_front_matter, strip_bibliography")
@@ -133,8 +136,8 @@ def _read(file: Path) -> Project:
     return Project(
         root=root,
         name=root.name,
-        documents=root / Path(documents).expanduser(),
-        questions=root / Path(questions).expanduser(),
+        documents=root / documents,
+        questions=root / questions,
         strip_front_matter=strip_front_matter,
         strip_bibliography=strip_bibliography,
         store_url=_anchored(os.environ.get("BLUFFLINE_STORE_URL") or store_url, root),
@@ -145,6 +148,15 @@ def _read(file: Path) -> Project:
         settings=settings,
         file=file,
     )
+
+
+def _path(corpus: Table, key: str, default: str) -> Path:
+    written = corpus.take(key, str, default, "a path in quotes")
+    try:
+        return Path(written).expanduser()
+    except RuntimeError as error:  # ~somebody, and there is no such person here
+        corpus.fault(key, written, str(error), "write the path in full")
+        return Path(written)
 
 
 def _anchored(url: str, root: Path) -> str:

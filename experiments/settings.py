@@ -52,7 +52,7 @@ class Table:
 
     def fault(self, key: str, value: Any, problem: str, advice: str) -> None:
         """Report one setting of this table."""
-        line = line_of(self._file, key or self._name)
+        line = line_of(self._file, self._name, key)
         where = f"[{self._name}] {key}".strip()
         self._faults.append(Fault(str(self._file), line, str(value), f"{where}: {problem}", advice))
 
@@ -84,12 +84,23 @@ class Table:
             self.fault(key, value, "unknown setting", f"allowed are {allowed}")
 
 
-def line_of(file: Path, key: str) -> int | None:
-    """The line a key or table is first written on."""
-    for number, line in enumerate(file.read_text("utf-8", errors="replace").splitlines(), 1):
-        if line.split("=", 1)[0].strip().strip("[]\"' ") == key:
+_UNQUOTED = str.maketrans("", "", "\"'")
+
+
+def line_of(file: Path, table: str, key: str = "") -> int | None:
+    """The line a setting is written on, or its table where it is not found; `table` may be a setting itself."""
+    inside, found = "", None
+    for number, line in enumerate(file.read_text("utf-8-sig", errors="replace").splitlines(), 1):
+        written = line.split("=", 1)[0].strip()
+        if written.startswith("["):
+            inside = written.split("]", 1)[0].strip("[ ").translate(_UNQUOTED)
+            written = ""
+        name = written.translate(_UNQUOTED)
+        if key and inside == table and name == key:
             return number
-    return None
+        if found is None and (inside == table or (not inside and name == table)):
+            found = number
+    return found
 
 
 def own_strategies(file: Path, tables: Any, faults: list[Fault]) -> dict[str, Strategy]:
@@ -102,9 +113,12 @@ def own_strategies(file: Path, tables: Any, faults: list[Fault]) -> dict[str, St
         try:
             if name in known:
                 raise ValueError(f"strategy {name!r}: the presets A to F cannot be redefined, choose another name")
-            known[name] = strategy_from_settings(name, values if isinstance(values, Mapping) else {"": values})
+            if not isinstance(values, Mapping):
+                raise ValueError(f"strategy {name!r}: not a table, write [strategies.{name}] and its settings below it")
+            known[name] = strategy_from_settings(name, values)
         except ValueError as error:
-            faults.append(Fault(str(file), line_of(file, f"strategies.{name}"), name, str(error), "correct it"))
+            line = line_of(file, f"strategies.{name}") or line_of(file, "strategies", name)
+            faults.append(Fault(str(file), line, name, str(error), "correct it"))
     return known
 
 
@@ -127,6 +141,8 @@ def read_settings(sweep: Table, bm25: Table, strategies: Mapping[str, Strategy])
     if not 0 < alpha < 1:
         sweep.fault("alpha", alpha, "must lie between 0 and 1", "0.05 is usual")
     seed = sweep.take("seed", int, plain.seed, "a whole number")
+    if seed < 0:
+        sweep.fault("seed", seed, "must not be negative", "any whole number from 0 is good")
     sweep.finish("strategies, retrievers, models, k, thresholds, alpha, seed")
     return Settings(
         strategies=tuple(strategies[name] for name in dict.fromkeys(chosen) if name in strategies),
@@ -171,6 +187,7 @@ def _thresholds(sweep: Table, default: tuple[float, ...]) -> tuple[float, ...]:
         if not distances or not all(0 < distance <= 2 for distance in distances):
             raise ValueError("a cosine distance lies above 0 and is at most 2")
     except (ValueError, InvalidOperation) as error:
-        sweep.fault("thresholds", values, str(error) or "not a number", "write [0.5, 0.6] or {from, to, step}")
+        problem = "must be numbers" if isinstance(error, InvalidOperation) else str(error)
+        sweep.fault("thresholds", values, problem, "write [0.5, 0.6] or { from = 0.3, to = 0.8, step = 0.025 }")
         return default
     return tuple(distances)

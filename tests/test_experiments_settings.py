@@ -1,0 +1,60 @@
+"""Settings: the grid they span and what stands when nothing is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.faults import Fault
+from experiments.models import DEFAULT_MODEL
+from experiments.settings import Settings, Table, _thresholds, line_of
+
+
+def test_the_defaults_are_the_full_grid() -> None:
+    plain = Settings()
+    assert len(plain.combinations) == 18
+    assert len(plain.thresholds) == 21
+    assert {0.3, 0.525, 0.675, 0.8} <= set(plain.thresholds)
+    assert plain.gate_model == DEFAULT_MODEL
+
+
+def test_two_models_double_all_but_bm25() -> None:
+    two = Settings(models=("a", "b"))
+    assert len(two.combinations) == 6 * (2 + 1 + 2)
+    assert two.gate_model == "a"
+
+
+@given(st.integers(1, 1900), st.integers(1, 100), st.integers(0, 40))
+def test_a_table_of_thresholds_hits_its_decimals_exactly(start: int, step: int, count: int) -> None:
+    stop = start + step * count
+    if stop > 2000:
+        return
+    faults: list[Fault] = []
+    values: Any = {"from": start / 1000, "to": stop / 1000, "step": step / 1000}
+    table = Table(Path("none"), "sweep", {"thresholds": values}, faults)
+    found = _thresholds(table, ())
+    assert found == tuple((start + step * number) / 1000 for number in range(count + 1))
+    assert [f"{value:g}" for value in found] == [f"{(start + step * n) / 1000:g}" for n in range(count + 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "table", "key", "line"),
+    [
+        ("k = 1\n[a]\nk = 2\n[b]\nk = 3\n", "b", "k", 5),
+        ("[a]\n# k = 1\nk = 2\n", "a", "k", 3),
+        ('[a]\n"k" = 2\n', "a", "k", 2),
+        ("[a]\nx = 1\n", "a", "k", 1),
+        ("[strategies.s]  # mine\nbudget = 3\n", "strategies.s", "budget", 2),
+        ('[strategies."s"]\nbudget = 3\n', "strategies.s", "budget", 2),
+        ("a = 1\n", "a", "", 1),
+        ("x = 1\n", "a", "k", None),
+    ],
+)
+def test_a_setting_is_found_in_its_table(tmp_path: Path, text: str, table: str, key: str, line: int | None) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text(text)
+    assert line_of(file, table, key) == line
