@@ -82,9 +82,9 @@ class Workbench:
         return index(cut, self._queries, embedded, self._asked[name], self._embed_times(name))
 
     def _embed(self, kind: Kind, texts: list[str], name: str, stage: str, progress: Progress) -> Embedded:
-        progress.stage(stage)
         model = self._models[name]
-        embedded = embed(kind, texts, model.encoder, model.cache, lambda count: progress.advance(stage, count))
+        progress.stage(stage, len(missing(kind, texts, model.cache)))
+        embedded = embed(kind, texts, model.encoder, model.cache, progress.advance)
         self.embedded += embedded.computed
         return embedded
 

@@ -1,0 +1,120 @@
+"""Progress: a bar on a terminal, a line now and then elsewhere, and what is left of stage and sweep."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import Engine
+
+from experiments.progress import CancelledError, Pace, Progress
+from store import reads, writes
+from store.tables import SweepRow
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"  # type: ignore[assignment]
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def sweep_id(engine: Engine) -> int:
+    sizes = dict.fromkeys(("documents", "needles", "answerable", "near", "far"), 1)
+    row = SweepRow(
+        key="k", fingerprint="f", state="running", created_at=datetime.now(UTC), corpus_hash="c", questions_hash="q",
+        hit_rule="h", pipeline="1", **sizes,
+    )  # fmt: skip
+    return writes.add_sweep(engine, row, [])
+
+
+def test_the_time_left_is_that_of_the_pace_so_far() -> None:
+    pace = Pace(100, begun=10.0)
+    assert pace.seconds_left(12.0) is None
+    pace.done = 25
+    assert pace.seconds_left(20.0) == 30.0
+    pace.done = 130
+    assert pace.seconds_left(20.0) == 0.0
+
+
+def test_a_line_says_what_is_left_of_the_stage_and_of_the_sweep(engine: Engine, sweep_id: int) -> None:
+    clock, out = Clock(), io.StringIO()
+    with Progress(engine, sweep_id, 1200, clock=clock, stream=out) as progress:
+        progress.stage("strategy A", 200)
+        assert progress.line == "strategy A: 0/200, ? left; sweep: 0/1,200 texts, ? left"
+        clock.now += 10
+        progress.advance(100)
+        clock.now += 10
+        progress.advance(100)
+        progress.stage("strategy B", 1000)
+        clock.now += 40
+        progress.advance(400)
+        assert progress.line == "strategy B: 400/1,000, 1 min 0 s left; sweep: 600/1,200 texts, 1 min 0 s left"
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "strategy A: 100/200, 10 s left; sweep: 100/1,200 texts, 1 min 50 s left"
+    assert len(lines) == 3
+
+
+def test_without_a_terminal_there_is_a_line_every_ten_seconds(engine: Engine, sweep_id: int) -> None:
+    clock, out = Clock(), io.StringIO()
+    with Progress(engine, sweep_id, 100, clock=clock, stream=out) as progress:
+        progress.stage("strategy A", 100)
+        for _ in range(100):
+            clock.now += 0.99
+            progress.advance(1)
+    assert len(out.getvalue().splitlines()) == 9
+    assert "\r" not in out.getvalue()
+
+
+def test_a_sweep_with_nothing_to_embed_says_nothing(engine: Engine, sweep_id: int) -> None:
+    for stream in (io.StringIO(), Terminal()):
+        clock = Clock()
+        with Progress(engine, sweep_id, 0, clock=clock, stream=stream) as progress:
+            clock.now += 60
+            progress.stage("strategy A", 0)
+        assert stream.getvalue() == ""
+
+
+def test_a_terminal_gets_a_bar_that_is_gone_at_the_end(engine: Engine, sweep_id: int) -> None:
+    out = Terminal()
+    with Progress(engine, sweep_id, 100, stream=out) as progress:
+        progress.stage("strategy A", 100)
+        progress._bar.mininterval = 0
+        progress.advance(50)
+    shown = out.getvalue().split("\r")
+    assert any(one.startswith("█████      strategy A: 50/100, ") for one in shown)
+    assert shown[-2].strip() == ""  # wiped
+
+
+def test_the_row_says_how_far_the_sweep_is(engine: Engine, sweep_id: int) -> None:
+    clock = Clock()
+    with Progress(engine, sweep_id, 100, clock=clock, stream=io.StringIO()) as progress:
+        progress.stage("strategy A", 100)
+        clock.now += 5
+        progress.advance(50)
+        progress.advance(1)  # too soon after the last write
+        row = reads.sweep(engine, sweep_id)
+        assert row is not None
+        assert (row.stage, row.done, row.total, row.eta_seconds) == ("strategy A", 50, 100, 5.0)
+
+
+def test_a_wish_to_cancel_is_noticed(engine: Engine, sweep_id: int) -> None:
+    clock = Clock()
+    with (
+        pytest.raises(CancelledError, match=f"sweep {sweep_id} was cancelled"),
+        Progress(engine, sweep_id, 100, clock=clock, stream=io.StringIO()) as progress,
+    ):
+        progress.stage("strategy A", 100)
+        writes.update_sweep(engine, sweep_id, cancel_requested=True)
+        clock.now += 1
+        progress.advance(1)
