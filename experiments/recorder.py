@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 
 from experiments.evaluation import Cutting, score
 from experiments.models import ModelError, ModelStamp
+from experiments.progress import CancelledError
 from experiments.project import Project
 from experiments.recording import from_parquet, measure_rows, outcome_rows, to_parquet
 from experiments.retrieval import Retrieval
@@ -96,6 +97,9 @@ class Recorder:
             yield
         except ModelError as error:
             self._fail(row, str(error))
+        except (CancelledError, KeyboardInterrupt):  # it is the sweep that ends, not this combination that failed
+            writes.update_combination(self._engine, row.id or 0, state="queued")
+            raise
         except Exception as error:  # one broken combination must not cost the others
             self._log.parent.mkdir(parents=True, exist_ok=True)
             with self._log.open("a", encoding="utf-8") as log:

@@ -201,7 +201,7 @@ def _lives(row: SweepRow) -> bool:
     except psutil.Error:
         return False
     last = row.heartbeat_at or row.created_at
-    return born <= last
+    return born <= last.replace(tzinfo=last.tzinfo or UTC)  # SQLite gives UTC without saying so
 
 
 def _digest(*parts: object) -> str:

@@ -1,0 +1,132 @@
+"""Beginning a sweep: what is taken up again, what is not, and what a retrieval depends on."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from small_project import QUESTIONS, WordEncoder, make_project, small_project
+from sqlalchemy import Engine
+
+from experiments.conditions import PRESETS, Strategy
+from experiments.lexical import BM25Settings
+from experiments.project import open_project
+from experiments.settings import Settings
+from experiments.sweep import begin, read_inputs, retrieval_key, settle_interrupted
+from store import reads, writes
+
+
+def state_of(engine: Engine, sweep_id: int) -> tuple[str, str | None]:
+    row = reads.sweep(engine, sweep_id)
+    assert row is not None
+    return row.state, row.reason
+
+
+def test_a_sweep_begins_with_its_inputs_settings_and_combinations(tmp_path: Path, engine: Engine) -> None:
+    project = small_project(tmp_path)
+    inputs = read_inputs(project)
+    sweep_id = begin(engine, project, inputs)
+    row = reads.sweep(engine, sweep_id)
+    assert row is not None
+    assert (row.state, row.pid, row.host) == ("running", os.getpid(), socket.gethostname())
+    assert (row.documents, row.needles, row.answerable, row.near, row.far) == (2, 3, 4, 1, 1)
+    assert row.settings["thresholds"] == [0.3, 0.675]
+    assert row.settings["strategies"]["E"] == PRESETS[4].spec
+    assert [one.state for one in reads.combinations(engine, sweep_id)] == ["queued"] * 6
+    assert [one.text for one in reads.queries(engine, row.questions_hash)] == [q["question"] for q in QUESTIONS]
+    documents = reads.documents(engine, row.corpus_hash)
+    texts = reads.texts(engine, [one.text_sha256 for one in documents])
+    assert {one.document_id for one in documents} == {"vectors.md", "serving.md"}
+    assert "The norm of a vector is never negative." in texts[documents[1].text_sha256]
+
+
+def test_only_the_same_inputs_settings_and_code_are_taken_up_again(tmp_path: Path, engine: Engine) -> None:
+    project = small_project(tmp_path)
+    first = begin(engine, project, read_inputs(project))
+    writes.mark_interrupted(engine, [first], "killed")
+    make_project(tmp_path, sweep='strategies = ["A", "E"]\nthresholds = [0.4]\n')
+    other = open_project(tmp_path)
+    assert begin(engine, other, read_inputs(other)) != first
+    make_project(tmp_path, questions=QUESTIONS[1:])
+    fewer = open_project(tmp_path)
+    assert begin(engine, fewer, read_inputs(fewer)) != first
+    again = small_project(tmp_path)
+    assert begin(engine, again, read_inputs(again)) == first
+    assert state_of(engine, first) == ("running", None)
+
+
+def test_a_sweep_whose_process_is_gone_is_settled(tmp_path: Path, engine: Engine) -> None:
+    project = small_project(tmp_path)
+    sweep_id = begin(engine, project, read_inputs(project))
+    gone = subprocess.Popen([sys.executable, "-c", "pass"])
+    gone.wait()
+    writes.update_sweep(engine, sweep_id, pid=gone.pid)
+    first, *_ = reads.combinations(engine, sweep_id)
+    writes.update_combination(engine, first.id or 0, state="running")
+    settle_interrupted(engine)
+    assert state_of(engine, sweep_id) == ("interrupted", "its process ended before it was finished")
+    assert {one.state for one in reads.combinations(engine, sweep_id)} == {"queued"}
+
+
+def test_a_living_process_and_another_machine_are_left_alone(tmp_path: Path, engine: Engine) -> None:
+    project = small_project(tmp_path)
+    sweep_id = begin(engine, project, read_inputs(project))
+    living = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        writes.update_sweep(engine, sweep_id, pid=living.pid, heartbeat_at=datetime.now(UTC) + timedelta(seconds=1))
+        settle_interrupted(engine)
+        assert state_of(engine, sweep_id)[0] == "running"
+        # The same number, but born after the sweep was last heard of: another process by now.
+        writes.update_sweep(engine, sweep_id, heartbeat_at=datetime.now(UTC) - timedelta(hours=1))
+        settle_interrupted(engine)
+        assert state_of(engine, sweep_id)[0] == "interrupted"
+        writes.update_sweep(engine, sweep_id, state="running", host="another machine")
+        settle_interrupted(engine)
+        assert state_of(engine, sweep_id)[0] == "running"
+    finally:
+        living.communicate()
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_the_zone_of_the_machine_does_not_matter(
+    tmp_path: Path, engine: Engine, zone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import time
+
+    from experiments.run_writing import _milliseconds
+
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        test_a_living_process_and_another_machine_are_left_alone(tmp_path, engine)
+        row = reads.sweep(engine, 1)
+        assert row is not None
+        assert abs(_milliseconds(row.created_at) / 1000 - time.time()) < 60
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_retrieval_depends_on_what_changes_it_and_on_nothing_else(tmp_path: Path) -> None:
+    inputs = read_inputs(small_project(tmp_path))
+    plain, stamp, strategy = Settings(), WordEncoder().stamp, PRESETS[4]
+
+    def key(retriever: str = "dense", **settings: object) -> str:
+        return retrieval_key(inputs, strategy, retriever, stamp, Settings(**settings))  # type: ignore[arg-type]
+
+    assert key(ks=(1,), thresholds=(0.1,), alpha=0.1, seed=3) == key()
+    assert key(bm25=BM25Settings(b=0.5)) == key()
+    assert key("bm25", bm25=BM25Settings(b=0.5)) != key("bm25")
+    assert len({key("dense"), key("bm25"), key("hybrid")}) == 3
+    renamed = Strategy("mine", "boundaries", header=True, overlap=0)
+    assert retrieval_key(inputs, renamed, "dense", stamp, plain) == key()
+    assert retrieval_key(inputs, PRESETS[5], "dense", stamp, plain) != key()
+    other = stamp._replace(files="x")
+    assert retrieval_key(inputs, strategy, "dense", other, plain) != key()
+    elsewhere = stamp._replace(name="./copy", source="local folder")
+    assert retrieval_key(inputs, strategy, "dense", elsewhere, plain) == key()
