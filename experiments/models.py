@@ -10,7 +10,7 @@ import importlib.util
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
@@ -86,7 +86,7 @@ class SentenceEncoder:
     def __init__(self, folder: Path, stamp: ModelStamp) -> None:
         """Remember where the model is; nothing is loaded yet."""
         self.stamp = stamp
-        self._folder = folder
+        self.folder = folder
         self._loaded: Any = None
 
     def encode_documents(self, texts: Sequence[str]) -> EncodedBatch:
@@ -108,9 +108,11 @@ class SentenceEncoder:
     def _model(self) -> Any:
         if self._loaded is None:
             from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - five seconds of imports
+            from transformers.utils import logging  # noqa: PLC0415
 
+            logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # it counts weights, which take no time to load
             try:
-                self._loaded = SentenceTransformer(str(self._folder), device=_device(), local_files_only=True)
+                self._loaded = SentenceTransformer(str(self.folder), device=_device(), local_files_only=True)
             except Exception as error:  # a third party's loader raises anything
                 raise ModelError(f"the model {self.stamp.name} cannot be loaded from its files: {error}") from error
         return self._loaded
@@ -129,7 +131,7 @@ def _token_starts(
 
     The tokeniser is asked without truncation, so that what lies beyond the window is known and can be said aloud.
     """
-    tokenizer = getattr(tokenizer, "_tokenizer", tokenizer)  # the fast tokeniser under transformers' wrapper
+    tokenizer = getattr(tokenizer, "backend_tokenizer", tokenizer)  # the fast tokeniser under transformers' wrapper
     truncation, padding = tokenizer.truncation, tokenizer.padding
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -210,10 +212,8 @@ def _stamp(name: str, folder: Path, source: str) -> ModelStamp:
         raise ModelError(f"the model {name} cannot be loaded: {folder} holds none of {', '.join(WEIGHTS)}")
     try:
         configuration = json.loads((folder / "config.json").read_text("utf-8"))
-        sentence = folder / "sentence_bert_config.json"
-        window = json.loads(sentence.read_text("utf-8")).get("max_seq_length") if sentence.is_file() else None
         dimensions = int(configuration["hidden_size"])
-        window = int(window or configuration["max_position_embeddings"])
+        window = _window(folder, configuration)
     except (OSError, ValueError, KeyError) as error:
         raise ModelError(f"the model {name} cannot be read: its configuration in {folder} is not usable") from error
     shaping = sorted(file for file in folder.rglob("*") if _shapes_vectors(file))
@@ -229,6 +229,16 @@ def _stamp(name: str, folder: Path, source: str) -> ModelStamp:
         window=window,
         precision=PRECISION,
     )
+
+
+def _window(folder: Path, configuration: Mapping[str, Any]) -> int:
+    """What sentence-transformers makes of these files: its own setting, else the smaller of tokeniser's and model's."""
+    own, tokenizer = (
+        json.loads((folder / name).read_text("utf-8")) if (folder / name).is_file() else {}
+        for name in ("sentence_bert_config.json", "tokenizer_config.json")
+    )
+    positions = int(configuration["max_position_embeddings"])
+    return int(own.get("max_seq_length") or min(positions, tokenizer.get("model_max_length") or positions))
 
 
 def _shapes_vectors(file: Path) -> bool:
