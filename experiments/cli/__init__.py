@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from experiments.cli.errors import reading, told
+
 # name -> (where the command is, its line in the help)
 COMMANDS = {
     "init": ("experiments.cli.projects:init", "Make a project of a folder of documents and a questions file."),
@@ -36,6 +38,16 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
 
+    def make_context(self, *arguments: Any, **more: Any) -> click.Context:
+        """Read the command line; help is printed in here."""
+        with reading():
+            return super().make_context(*arguments, **more)
+
+    def invoke(self, context: click.Context) -> Any:
+        """Call the command."""
+        with reading():
+            return super().invoke(context)
+
     def format_commands(self, _context: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
@@ -54,9 +66,11 @@ def bluffline() -> None:
     """
 
 
-def main(arguments: list[str] | None = None) -> Any:
+def main(arguments: list[str] | None = None) -> None:
     """Run the command line; a user's mistake is one line and exit code 2, never a traceback."""
-    from experiments.cli.errors import told
-
     with told():
-        return bluffline.main(args=arguments if arguments is not None else sys.argv[1:], standalone_mode=True)
+        result = bluffline.main(
+            args=arguments if arguments is not None else sys.argv[1:], prog_name="bluffline", standalone_mode=False
+        )
+        if isinstance(result, int) and result:  # what a command gave to `Context.exit`
+            sys.exit(result)

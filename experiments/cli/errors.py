@@ -2,11 +2,42 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import IO, Any
 
 import click
+
+SHOWN = 200  # faults; a questions file of the wrong kind has one a line
+INTERRUPTED = 130
+BROKEN_PIPE = 141  # as a program that SIGPIPE ended: whoever read the output has read enough
+
+
+class ReaderGoneError(Exception):
+    """Nobody reads the output any more."""
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Notice a closed pipe before click does: it would end with 1, which means that a gate failed."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
+
+
+class InterruptedCommand(click.ClickException):
+    """Ctrl-C, with what that means for the work at hand."""
+
+    exit_code = INTERRUPTED
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """One line; on a terminal it goes below the ^C."""
+        click.echo("\n" if sys.stderr.isatty() else "", nl=False, err=True)
+        click.echo(f"bluffline: interrupted; {self.message}", file=file or sys.stderr)
 
 
 @contextmanager
@@ -14,17 +45,35 @@ def told() -> Iterator[None]:
     """Turn domain errors into lines on standard error and an exit code."""
     try:
         yield
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("bluffline: interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    except ReaderGoneError:
+        # What is still in the buffer has no reader either: without this, the interpreter would complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(BROKEN_PIPE)
     except Exception as error:
         code = _code(error)
         if code is None:
             raise
-        click.echo(f"bluffline: {error}" if "\n" not in str(error) else str(error), err=True)
+        for line in shown(str(error).splitlines() or [type(error).__name__]):
+            click.echo(line if "\n" in str(error) else f"bluffline: {line}", err=True)
         sys.exit(code)
+
+
+def shown(lines: Sequence[str]) -> list[str]:
+    """The first of many faults, and how many more there are."""
+    return [*lines[:SHOWN], *([f"... and {len(lines) - SHOWN:,} more."] if len(lines) > SHOWN else [])]
 
 
 def _code(error: Exception) -> int | None:
     """The exit code of a domain error; None for what is a fault of ours."""
     # Imported only when something went wrong: help must not wait for them.
+    from sqlalchemy.exc import DBAPIError
+
     from experiments.progress import CancelledError
     from experiments.project import ProjectError
     from experiments.reading import UnknownSweepError
@@ -37,4 +86,5 @@ def _code(error: Exception) -> int | None:
         return 2
     if isinstance(error, (TrackingError, CancelledError)):
         return 3
-    return None
+    # A full disk, a folder without permission, a database that is locked or went away: nothing a traceback explains.
+    return 2 if isinstance(error, (OSError, sqlite3.OperationalError, DBAPIError)) else None

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from corpus.check import CheckReport
+from experiments.cli.errors import shown
 from experiments.cli.options import project_option
 from experiments.project import PROJECT_FILE, open_project
 from experiments.sweep import check_project
@@ -98,8 +99,8 @@ def check(folder: Path | None) -> None:
 
 
 def _tell(report: CheckReport) -> None:
-    for fault in report.faults:
-        click.echo(fault.sentence)
+    for line in shown([fault.sentence for fault in report.faults]):
+        click.echo(line)
     if report.faults:
         click.echo("")
     counts = report.counts

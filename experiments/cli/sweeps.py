@@ -9,10 +9,11 @@ from pathlib import Path
 import click
 from sqlalchemy import Engine
 
+from experiments.cli.errors import InterruptedCommand
 from experiments.cli.options import project_option
 from experiments.cli.tables import strategy_lines, threshold_lines
 from experiments.project import Project, open_project
-from experiments.reading import LoadedSweep, load_sweep
+from experiments.reading import LoadedSweep, UnknownSweepError, load_sweep
 from experiments.report import report
 from experiments.thresholds import extremes, read_thresholds
 from experiments.verdicts import leader_of, on_strategies, on_threshold
@@ -30,13 +31,18 @@ def run(folder: Path | None, fresh: bool, skip_faults: bool) -> None:
     A sweep that was killed is taken up where it stopped. A combination that fails is recorded as failed and the
     others go on; the exit code is then 3.
     """
+    from tqdm import tqdm  # its write leaves the progress bar whole
+
     from experiments.runner import run_sweep
 
     project = open_project(folder)
     engine = open_store(project.store_url)
-    result = run_sweep(
-        engine, project, fresh=fresh, skip_faults=skip_faults, say=lambda line: click.echo(line, err=True)
-    )
+    try:
+        result = run_sweep(
+            engine, project, fresh=fresh, skip_faults=skip_faults, say=lambda line: tqdm.write(line, file=sys.stderr)
+        )
+    except KeyboardInterrupt as stop:
+        raise InterruptedCommand("what is measured is kept, run again to go on") from stop
     loaded = load_sweep(engine, result.sweep_id)
     click.echo(f"Sweep {result.sweep_id}: {result.recorded} combinations recorded, {result.failed} failed; "
                f"{result.embedded} texts embedded, {result.reused} retrievals read from earlier sweeps.")  # fmt: skip
@@ -71,7 +77,7 @@ def _verdicts(loaded: LoadedSweep) -> None:
 
 @click.command()
 @project_option
-@click.argument("sweep", type=int, required=False)
+@click.argument("sweep", type=click.IntRange(1, 2**63 - 1), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print every number of the sweep as JSON.")
 def show(folder: Path | None, sweep: int | None, as_json: bool) -> None:
     """Print SWEEP (the newest when left out): verdicts and tables, or with --json every number there is."""
@@ -96,7 +102,9 @@ def show(folder: Path | None, sweep: int | None, as_json: bool) -> None:
 
 def _newest(engine: Engine) -> int:
     newest = reads.latest_sweep(engine)
-    return newest.id or 0 if newest else 0
+    if newest is None or newest.id is None:
+        raise UnknownSweepError("to show", None)
+    return newest.id
 
 
 @click.command()
@@ -104,12 +112,14 @@ def _newest(engine: Engine) -> int:
 @click.option("--push", is_flag=True, required=True, help="Log to MLflow what the store holds and MLflow does not.")
 def sync(folder: Path | None, push: bool) -> None:
     """Exchange sweeps with MLflow."""
+    from experiments.sweep import settle_interrupted
     from experiments.tracking import Ledger
 
     project: Project = open_project(folder)
     engine = open_store(project.store_url)
+    settle_interrupted(engine)
     ledger = Ledger(project.tracking_uri, project.experiment, project.var / "mlartifacts")
-    waiting = reads.unlogged_sweeps(engine)
+    waiting = ledger.waiting(engine)
     for sweep_id in waiting:
         pushed = ledger.push(engine, sweep_id)
         click.echo(f"Sweep {sweep_id}: {pushed.combinations} combinations, {pushed.runs} runs logged.")

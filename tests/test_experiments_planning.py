@@ -1,0 +1,71 @@
+"""The plan: what a sweep would do, without doing any of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_project import QUESTIONS, WordEncoder, cannot_be_found, make_project, small_project
+from sqlalchemy import Engine
+
+from experiments.models import ModelError
+from experiments.planning import planned
+from experiments.runner import run_sweep
+from experiments.sweep import InputError
+
+
+@pytest.fixture
+def encoder(monkeypatch: pytest.MonkeyPatch) -> WordEncoder:
+    encoder = WordEncoder()
+
+    def find(name: str) -> WordEncoder:
+        if name.startswith("."):
+            raise ModelError(cannot_be_found(name))
+        return encoder
+
+    monkeypatch.setattr("experiments.workbench.find_model", find)
+    monkeypatch.setattr("experiments.tracking.Ledger.push", lambda *_: None)
+    return encoder
+
+
+def test_the_plan_counts_what_the_sweep_then_does(tmp_path: Path, encoder: WordEncoder, engine: Engine) -> None:
+    project = small_project(tmp_path, 'models = ["words", "./gone"]\nthresholds = [0.5]\n')
+    lines = list(planned(project))
+    assert lines[0] == (
+        "30 combinations: 6 strategies x dense, bm25, hybrid x words, ./gone; 1 threshold and none are read from each."
+    )
+    assert lines[1].split() == ["A", "blind", "2", "chunks,", "0", "needles", "destroyed"]
+    assert lines[8] == f"./gone: {cannot_be_found('./gone')}; its combinations will fail."
+    assert encoder.encoded == []
+    result = run_sweep(engine, project)
+    assert lines[7] == f"words: {result.embedded} texts to embed, the others are cached."
+    assert (result.recorded, result.failed) == (18, 12)
+    assert list(planned(project))[7] == "words: 0 texts to embed, the others are cached."
+
+
+def test_the_plan_says_what_these_questions_could_show(tmp_path: Path, encoder: WordEncoder) -> None:
+    project = small_project(tmp_path, 'strategies = ["A", "E"]\nretrievers = ["dense"]\n')
+    *_, power, bound = planned(project)
+    assert "With 4 answerable questions a share near one half is known to within [0.15, 0.85]" in power
+    assert "resolved from 6 discordant questions that all go one way" in power
+    assert bound == (
+        "To certify at most 10% bluffs with 95 % confidence takes 29 unanswerable questions without one bluff; "
+        "there are 2."
+    )
+
+
+def test_a_destroyed_needle_is_counted_before_anything_is_embedded(tmp_path: Path, encoder: WordEncoder) -> None:
+    project = small_project(
+        tmp_path,
+        'strategies = ["tiny", "E"]\n',
+        more='[strategies.tiny]\ncuts = "blind"\nbudget = 20\n',
+    )
+    lines = list(planned(project))
+    assert lines[1].endswith("3 needles destroyed")
+    assert lines[2].endswith("0 needles destroyed")
+
+
+def test_faulty_input_has_no_plan(tmp_path: Path, encoder: WordEncoder) -> None:
+    make_project(tmp_path, questions=[*QUESTIONS, QUESTIONS[0]])
+    with pytest.raises(InputError, match="n1"):
+        list(planned(small_project(tmp_path, questions=[*QUESTIONS, QUESTIONS[0]])))
