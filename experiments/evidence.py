@@ -103,7 +103,7 @@ def consider(loaded: LoadedSweep, combination: CombinationRow, terms: Terms, als
         also: Thresholds to read and price beside those of the sweep, such as one given by hand.
 
     Raises:
-        DecisionError: If the sweep is not finished, or there is nothing to measure bluffs or answers on.
+        DecisionError: If the sweep is not finished, has no unanswerable questions, or a threshold is no distance.
         ValueError: If a cost, share, target or confidence is out of range.
     """
     sweep = loaded.sweep
@@ -118,6 +118,9 @@ def consider(loaded: LoadedSweep, combination: CombinationRow, terms: Terms, als
             f"sweep {sweep.id} has no unanswerable questions, so nothing is known about bluffs; add questions with a "
             'stratum, "near" or "far", instead of a needle, and run again'
         )
+    for threshold in also:
+        if not 0 <= threshold <= 2:
+            raise DecisionError(f"a cosine distance lies between 0 and 2, got {threshold:g}")
     grid = sorted(sweep.settings["thresholds"])
     seed = sweep.settings["seed"]
     cuts: list[float | None] = [None, *sorted({*grid, *also})]
