@@ -42,8 +42,8 @@ def on_undecided(newest: int | None) -> Verdict:
     return Verdict(
         "No threshold has been decided: nothing says yet when the system should rather give no answer.",
         (
-            f"Choose one on the Threshold page of sweep {newest}, where it is recorded with its reason and its "
-            f"evidence, or on the command line with `bluffline decide`.",
+            f"It is chosen on the Threshold page of sweep {newest}, or on the command line by bluffline decide, and "
+            "recorded with its reason and its evidence.",
         ),
     )
 

@@ -14,6 +14,7 @@ from webapp.exports import Column, Table
 
 BEST = "best"
 TICKS = 12  # labels under the figure at most
+MOST_WHISKERS = 40  # points; more of them are drawn as a band, because whiskers would touch
 
 COLUMNS = (
     Column("sweep", "Sweep"),
@@ -139,14 +140,18 @@ def _spec(
     points: Sequence[TrendPoint], measure: Measure, names: Mapping[str, str], urls: Mapping[int, str]
 ) -> dict[str, Any]:
     """Sweeps in the order they were measured, evenly spaced: what counts is the order, not the hours between."""
-    traces = [_trace([points[index] for index in part], part, measure, names, urls) for part in segments(points)]
+    traces: list[dict[str, Any]] = []
+    for part in segments(points):
+        joined = [points[index] for index in part]
+        line = _line(joined, part, measure, names, urls, 7 if len(points) <= MOST_WHISKERS else 5)
+        traces += [line | _whiskers(joined)] if len(points) <= MOST_WHISKERS else [*_band(joined, part), line]
     every = max(1, -(-len(points) // TICKS))
     ticks = list(range(len(points) - 1, -1, -every))[::-1]  # the newest is always labelled
     breaks = [(index, point.changed) for index, point in enumerate(points) if point.changed]
     return {
         "data": traces,
         "layout": {
-            "margin": {"t": 22 if breaks else 8},
+            "margin": {"t": 38 if len(breaks) > 1 else 22 if breaks else 8, "r": 30},
             "xaxis": {
                 "tickvals": ticks,
                 "ticktext": [_commit(points[index]) for index in ticks],
@@ -155,20 +160,22 @@ def _spec(
             },
             "yaxis": {"title": {"text": measure.label}, "tickformat": _tickformat(measure)},
             "shapes": [_break_line(index) for index, _ in breaks],
-            "annotations": [_break_words(index, changed, len(points)) for index, changed in breaks],
+            "annotations": [
+                _break_words(index, changed, len(points), above=place % 2 == 1)
+                for place, (index, changed) in enumerate(breaks)
+            ],
         },
     }
 
 
-def _trace(
+def _line(
     points: Sequence[TrendPoint],
     places: Sequence[int],
     measure: Measure,
     names: Mapping[str, str],
     urls: Mapping[int, str],
+    size: int,
 ) -> dict[str, Any]:
-    bounds = [(point.value - (point.low or 0.0), (point.high or 0.0) - point.value)
-              if point.low is not None and point.high is not None else (None, None) for point in points]  # fmt: skip
     return {
         "type": "scatter",
         "mode": "lines+markers",
@@ -179,15 +186,37 @@ def _trace(
         "hovertemplate": "%{text}<extra></extra>",
         "line": {"color": "var(--right)", "width": 1.6},
         "marker": {
-            "size": 7,
+            "size": size,
             "color": ["var(--paper)" if point.dirty else "var(--right)" for point in points],
             "line": {"color": "var(--right)", "width": 1.6},
         },
+    }
+
+
+def _whiskers(points: Sequence[TrendPoint]) -> dict[str, Any]:
+    """Intervals as error bars; a count has none."""
+    bounds = [
+        (None, None) if point.low is None or point.high is None else (point.value - point.low, point.high - point.value)
+        for point in points
+    ]
+    return {
         "error_y": {
             "type": "data", "symmetric": False, "array": [high for _, high in bounds],
-            "arrayminus": [low for low, _ in bounds], "color": "var(--edge)", "thickness": 1.2, "width": 0,
-        },
+            "arrayminus": [low for low, _ in bounds], "color": "var(--edge)", "thickness": 1.4, "width": 0,
+        }
     }  # fmt: skip
+
+
+def _band(points: Sequence[TrendPoint], places: Sequence[int]) -> list[dict[str, Any]]:
+    """Intervals as a band between two lines without a stroke."""
+    if any(point.low is None or point.high is None for point in points):
+        return []
+    edge: dict[str, Any] = {
+        "type": "scatter", "mode": "lines", "x": list(places), "hoverinfo": "skip",
+        "line": {"width": 0, "color": "var(--right-wash)"},
+    }  # fmt: skip
+    upper = {"fill": "tonexty", "fillcolor": "var(--right-wash)", "y": [point.high for point in points]}
+    return [edge | {"y": [point.low for point in points]}, edge | upper]
 
 
 def _hover(point: TrendPoint, measure: Measure, name: str) -> str:
@@ -214,10 +243,11 @@ def _break_line(index: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _break_words(index: int, changed: Sequence[str], count: int) -> dict[str, Any]:
+def _break_words(index: int, changed: Sequence[str], count: int, *, above: bool) -> dict[str, Any]:
+    """Every second one a line higher, so that neighbours do not write over each other."""
     right = index > count / 2
     return {
-        "xref": "x", "yref": "paper", "x": index - 0.5, "y": 1, "yanchor": "bottom", "showarrow": False,
+        "xref": "x", "yref": "paper", "x": index - 0.5, "y": 1, "yanchor": "bottom", "yshift": 14 if above else 0, "showarrow": False,
         "xanchor": "right" if right else "left", "text": f"{' and '.join(changed)} changed", "font": {"size": 11},
     }  # fmt: skip
 
