@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from experiments.costs import CostCurve, CostRow, on_costs
 from experiments.outcomes import Recorded
-from experiments.signals import SignalComparison, compare_signals, on_signals
-from experiments.thresholds import Extremes, extremes, read_thresholds
+from experiments.signals import SignalComparison, on_signals
+from experiments.thresholds import extremes, read_thresholds
 from experiments.verdicts import Arm, Verdict, on_threshold
 from store.tables import CombinationRow, SweepRow
-from webapp.contexts import threshold_figures, threshold_reading, threshold_tables
-from webapp.contexts.strategies import short_model
-from webapp.contexts.threshold_reading import Answered, Bluff, Cells, Certificate, SideRow, Terms
+from webapp.contexts import threshold_figures, threshold_reading, threshold_tables, threshold_words
+from webapp.contexts.naming import short_model
+from webapp.contexts.threshold_reading import DEFAULT_TERMS, Answered, Bluff, Cells, SideRow, Terms
+from webapp.contexts.threshold_words import DistanceRow, Promise, Typed
 from webapp.exports import Column
 from webapp.sweeps import Strip, strip_of
 
@@ -37,11 +38,19 @@ class Options(NamedTuple):
 
 
 class Slider(NamedTuple):
-    """The line."""
+    """The line; `off` where there is no threshold, and so no line."""
 
-    value: float
-    low: float
-    high: float
+    label: str
+    low: str
+    high: str
+    off: bool
+
+
+class Carried(NamedTuple):
+    """Parameters that a form hands on, as (name, value)."""
+
+    combination: tuple[tuple[str, str], ...]
+    line: tuple[tuple[str, str], ...]
 
 
 class Price(NamedTuple):
@@ -60,7 +69,7 @@ class Read:
 
     sweep: SweepRow
     combination: CombinationRow
-    outcomes: Sequence[Recorded]
+    outcomes: tuple[Recorded, ...]
     threshold: float | None
     terms: Terms
 
@@ -94,9 +103,10 @@ class ThresholdContext:
     strip: Strip
     name: str
     combination: CombinationRow
-    gate_model: str | None
+    gate: str
     options: Options
-    terms: Terms
+    carried: Carried
+    typed: Typed
     verdict: Verdict
     verdict_kind: str
     slider: Slider
@@ -105,17 +115,20 @@ class ThresholdContext:
     rows: tuple[Cells, ...]
     columns: tuple[Column, ...]
     sides: tuple[SideRow, ...]
+    side_sentences: tuple[str, ...]
     evaluation: SideRow | None
     price: Price | None
     price_fault: str
-    certificates: tuple[Certificate, ...]
+    promises: tuple[Promise, ...]
     bluffs: tuple[Bluff, ...]
     signals: SignalComparison | None
     signal_sentences: tuple[str, ...]
     risk_coverage: dict[str, Any]
     outcomes_figure: dict[str, Any]
+    outcomes_words: str
     distances_figure: dict[str, Any]
-    extremes: Extremes
+    distances_words: str
+    distance_rows: tuple[DistanceRow, ...]
     links: Links
 
 
@@ -130,33 +143,39 @@ def build(
     ends = threshold_figures.scale(outcomes, read.grid, threshold)
     cost = threshold_reading.priced(outcomes, read.grid, threshold, read.terms, read.seed)
     sides = threshold_reading.sides(outcomes, read.grid, threshold, read.terms, read.seed)
-    signals = compare_signals(outcomes, seed=read.seed) if outcomes else None
+    signals = threshold_reading.signals_of(outcomes, read.seed) if outcomes else None
     return ThresholdContext(
         strip=strip_of(read.sweep, csv_url=links.exports["sweep"]["csv"], json_url=links.exports["sweep"]["json"]),
         name=arm.name,
         combination=combination,
-        gate_model=combination.stamp.get("model", {}).get("name"),
+        gate=threshold_words.gate(combination),
         options=options,
-        terms=read.terms,
+        carried=_carried(read),
+        typed=threshold_words.typed(read.terms),
         verdict=on_threshold(arm, row, far_apart),
         verdict_kind="warns" if row.bluffs.hits else "",
-        slider=Slider(ends[1] if threshold is None else threshold, *ends),
+        slider=_slider(threshold, ends),
         row=threshold_reading.cells(row, threshold),
         answered=threshold_reading.answered(row),
         rows=read.rows,
         columns=threshold_tables.GLOSSARY,
-        sides=sides,
-        evaluation=threshold_reading.evaluation_of(sides),
+        sides=sides.rows,
+        side_sentences=sides.sentences,
+        evaluation=threshold_reading.evaluation_of(sides.rows),
         price=None if isinstance(cost, str) else _price(*cost, ends),
         price_fault=cost if isinstance(cost, str) else "",
-        certificates=threshold_reading.certificates(outcomes, read.grid, threshold, read.terms.most),
+        promises=threshold_words.promises(
+            threshold_reading.certificates(outcomes, read.grid, threshold, read.terms.most)
+        ),
         bluffs=bluffs,
         signals=signals,
         signal_sentences=on_signals(signals) if signals else (),
         risk_coverage=threshold_figures.risk_coverage(signals) if signals else {"data": []},
         outcomes_figure=threshold_figures.outcomes_over(outcomes, ends),
+        outcomes_words=threshold_words.outcomes_words(outcomes, ends),
         distances_figure=threshold_figures.distances(outcomes, far_apart, ends, query_url),
-        extremes=far_apart,
+        distances_words=threshold_words.distances_words(far_apart),
+        distance_rows=threshold_words.distance_rows(outcomes),
         links=links,
     )
 
@@ -169,6 +188,24 @@ def _price(curve: CostCurve, here: CostRow, ends: tuple[float, float]) -> Price:
         on_costs(curve),
         threshold_figures.cost(curve, ends),
     )
+
+
+def _slider(threshold: float | None, ends: tuple[float, float]) -> Slider:
+    return Slider(
+        label=f"{ends[1] if threshold is None else threshold:g}",
+        low=f"{ends[0]:g}",
+        high=f"{ends[1]:g}",
+        off=threshold is None,
+    )
+
+
+def _carried(read: Read) -> Carried:
+    """Another combination keeps the terms but not the threshold: its distances are on another scale."""
+    typed, plain = threshold_words.typed(read.terms), threshold_words.typed(DEFAULT_TERMS)
+    terms = tuple((name, value) for name, value in typed._asdict().items() if value != getattr(plain, name))
+    row = read.combination
+    parts = {"strategy": row.strategy, "retriever": row.retriever, "model": row.model}
+    return Carried(terms, tuple((name, value) for name, value in parts.items() if value))
 
 
 def options_of(sweep: SweepRow) -> Options:

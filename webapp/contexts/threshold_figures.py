@@ -53,15 +53,17 @@ def outcomes_over(outcomes: Sequence[Recorded], ends: tuple[float, float]) -> Fi
             "margin": {"l": LEFT},
             "hovermode": "x",
             "xaxis": {"title": {"text": "threshold, cosine distance"}, "range": list(ends), "showgrid": False},
-            "yaxis": {"domain": [0, 0.4], "range": [0, max(m, 1)], "title": {"text": f"of {m} unanswerable"}},
-            "yaxis2": {
-                "domain": [0.48, 1],
-                "range": [0, max(n, 1)],
-                "anchor": "x",
-                "title": {"text": f"of {n} answerable"},
-            },
+            "yaxis": {"domain": [0, 0.4], "title": {"text": "unanswerable"}, **_up_to(m)},
+            "yaxis2": {"domain": [0.48, 1], "title": {"text": "answerable"}, "anchor": "x", **_up_to(n)},
         },
     }
+
+
+def _up_to(whole: int) -> dict[str, Any]:
+    """An axis of counts that ends, and says so, at all of them."""
+    step = next((size for size in (1, 2, 5, 10, 20, 50, 100, 200, 500) if whole <= 4 * size), 1000)
+    ticks = [tick for tick in range(0, whole, step) if whole - tick > step / 2]
+    return {"range": [0, whole or 1], "tickvals": [*ticks, whole]}
 
 
 def _upto(distances: NDArray[np.float64], x: Sequence[float]) -> NDArray[np.int64]:
@@ -78,7 +80,7 @@ def _area(name: str, x: Sequence[float], counts: NDArray[np.int64], kind: str, a
         "y": counts.tolist(),
         "yaxis": axis,
         "stackgroup": axis,
-        "line": {"shape": "hv", "width": 1 if quiet else 0, "color": f"var(--{kind})"},
+        "line": {"shape": "hv", "width": 0 if kind == "right" else 1, "color": f"var(--{kind})"},
         "fillcolor": f"var(--{kind}-wash)" if quiet else f"var(--{kind})",
         "hovertemplate": f"%{{y}} of {whole} {name}<extra></extra>",
     }
@@ -114,16 +116,16 @@ def distances(
             "yaxis": {
                 "tickvals": [2, 1, 0],
                 "ticktext": ["answerable:<br>its needle", "answerable:<br>nearest", "unanswerable:<br>nearest"],
-                "range": [-0.55, 2.55],
+                "range": [-0.5, 2.7],
                 "showgrid": False,
             },
             "annotations": [
                 {
                     "x": x,
-                    "y": y,
+                    "y": y + SPREAD + 0.1,
+                    "yanchor": "bottom",
                     "text": f"{words} {x:.3f}",
                     "showarrow": False,
-                    "yshift": 17,
                     "font": {"color": "var(--ink)", "size": 11},
                 }
                 for x, y, words, _ in marked
@@ -199,6 +201,7 @@ def cost(curve: CostCurve, ends: tuple[float, float]) -> Figure:
             "x": [row.threshold for row in alike],
             "y": [row.cost for row in alike],
             "marker": {
+                "opacity": 1,  # sizes that differ would make it a see-through bubble
                 "size": [11 if row == curve.cheapest else 7 for row in alike],
                 "color": ["var(--ink)" if row == curve.cheapest else "var(--paper)" for row in alike],
                 "line": {"width": 2, "color": "var(--ink)"},

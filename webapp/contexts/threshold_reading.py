@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from experiments.bluffs import matched
 from experiments.certification import bounds_at, certify
 from experiments.choosing import ByHand, Cheapest, Choice, Way, choose
-from experiments.costs import CostCurve, CostRow, cost_curve
+from experiments.costs import DEFAULT_COSTS, DEFAULT_UNANSWERABLE_SHARE, CostCurve, CostRow, cost_curve
+from experiments.evidence import DEFAULT_TARGET
 from experiments.gate import GATE_SIZE
 from experiments.outcomes import Hit, Outcome, Recorded
+from experiments.signals import SignalComparison, compare_signals
 from experiments.stats.calibration import Certification
 from experiments.stats.intervals import Proportion, wilson
 from experiments.stats.selective import Costs
 from experiments.thresholds import ThresholdRow
+from experiments.words import listed
 from store.reads_texts import DocumentText
 from webapp.whiskers import Estimate
 
@@ -25,6 +29,9 @@ class Terms(NamedTuple):
     costs: Costs
     share: float  # of the traffic that the corpus does not answer
     most: float  # bluff rate to be certified
+
+
+DEFAULT_TERMS = Terms(DEFAULT_COSTS, DEFAULT_UNANSWERABLE_SHARE, DEFAULT_TARGET)
 
 
 class Cells(NamedTuple):
@@ -52,6 +59,13 @@ class SideRow(NamedTuple):
     what: str  # the questions, in words
     cells: Cells
     reported: bool  # on questions that had no part in picking
+
+
+class Sides(NamedTuple):
+    """Thresholds on both sides, and what there is to say of them."""
+
+    rows: tuple[SideRow, ...]
+    sentences: tuple[str, ...]
 
 
 class Bluff(NamedTuple):
@@ -97,8 +111,24 @@ def answered(row: ThresholdRow) -> Answered:
     return Answered(estimate(wilson(said, row.right.n + row.bluffs.n)), estimate(wilson(wrong, said)))
 
 
+@lru_cache(maxsize=64)  # moving the line changes none of it
+def signals_of(outcomes: tuple[Recorded, ...], seed: int) -> SignalComparison:
+    """Both signals for saying no."""
+    return compare_signals(outcomes, seed=seed)
+
+
+@lru_cache(maxsize=64)
+def curve_of(outcomes: tuple[Recorded, ...], cuts: tuple[float | None, ...], terms: Terms, seed: int) -> CostCurve:
+    """The expected cost of some thresholds.
+
+    Raises:
+        ValueError: If it asks for a kind of question the set does not have.
+    """
+    return cost_curve(outcomes, cuts, terms.costs, terms.share, seed=seed)
+
+
 def priced(
-    outcomes: Sequence[Recorded], grid: Sequence[float], threshold: float | None, terms: Terms, seed: int
+    outcomes: tuple[Recorded, ...], grid: Sequence[float], threshold: float | None, terms: Terms, seed: int
 ) -> tuple[CostCurve, CostRow] | str:
     """The cost of the sweep's thresholds and of this one, or why there is none.
 
@@ -106,11 +136,10 @@ def priced(
     priced by itself, so that looking at it does not make it a candidate.
     """
     try:
-        curve = cost_curve(outcomes, [*grid, None], terms.costs, terms.share, seed=seed)
-        here = curve.at(threshold) or cost_curve(outcomes, [threshold], terms.costs, terms.share, seed=seed).cheapest
+        curve = curve_of(outcomes, (*grid, None), terms, seed)
+        return curve, curve.at(threshold) or curve_of(outcomes, (threshold,), terms, seed).cheapest
     except ValueError as error:
         return str(error)
-    return curve, here
 
 
 def spans(curve: CostCurve) -> list[str]:
@@ -120,40 +149,59 @@ def spans(curve: CostCurve) -> list[str]:
 
 def sides(
     outcomes: Sequence[Recorded], grid: Sequence[float], threshold: float | None, terms: Terms, seed: int
-) -> tuple[SideRow, ...]:
+) -> Sides:
     """This threshold and the cheapest, each on the questions it was picked on and on others."""
-    found: list[SideRow] = []
     ways: list[tuple[str, Way]] = [("the cheapest", Cheapest(terms.costs, terms.share))]
     if threshold is not None:
-        ways.insert(0, ("this threshold", ByHand(threshold)))
+        ways.insert(0, ("this line", ByHand(threshold)))
+    rows: list[SideRow] = []
+    said: list[str] = []
     for words, way in ways:
         try:
             choice = choose(outcomes, grid, way, seed=seed)
-        except ValueError:  # too few questions of a kind: said by the cost and the sentences already
+        except ValueError as error:  # too few questions of a kind
+            said.append(f"{words[:1].upper()}{words[1:]} has no row: {error}.")
             continue
-        found += _side_rows(words, choice)
-    return tuple(found)
+        rows += _side_rows(words, choice)
+        said += _on_method(choice)
+    return Sides(tuple(rows), tuple(said))
 
 
 def _side_rows(words: str, choice: Choice) -> list[SideRow]:
-    over_folds = choice.method == "folds"
-    names = ("all questions, picked on them", "out of fold") if over_folds else ("calibration", "evaluation")
+    how = ("", "out of fold: ") if choice.method == "folds" else ("", "")
     return [
         SideRow(
             words,
             f"{choice.threshold:g}",
             name,
-            f"{side.answerable} over {side.needles} needles, {side.near} near, {side.far} far",
+            f"{start}{side.answerable} over {side.needles} needles, {side.near} near, {side.far} far",
             cells(side.row, None, on=False),
             reported,
         )
-        for name, side, reported in zip(names, (choice.calibration, choice.evaluation), (False, True), strict=True)
+        for name, start, side, reported in zip(
+            ("calibration", "evaluation"), how, (choice.calibration, choice.evaluation), (False, True), strict=True
+        )
+    ]
+
+
+def _on_method(choice: Choice) -> list[str]:
+    """What must be known to read the two rows of a choice."""
+    if isinstance(choice.way, ByHand):
+        return [
+            "This line was given by hand: where whoever gave it had seen these questions, both its rows flatter it."
+        ]
+    if choice.method == "split":
+        return []
+    used = sorted({pick.threshold for pick in choice.folds if pick.threshold is not None})
+    return [
+        "The cheapest is picked on all questions, which are too few to halve; its evaluation picks anew without each "
+        f"of {len(choice.folds)} folds and reads that fold there ({listed([f'{one:g}' for one in used], 'or')})."
     ]
 
 
 def evaluation_of(rows: Sequence[SideRow]) -> SideRow | None:
     """This threshold on the questions set apart for reporting."""
-    return next((row for row in rows if row.picked == "this threshold" and row.reported), None)
+    return next((row for row in rows if row.picked == "this line" and row.reported), None)
 
 
 class Certificate(NamedTuple):

@@ -20,8 +20,8 @@ SHARES = (
         "Refused though answerable",
         "Of the answerable: refused, though no threshold would have kept the needle.",
     ),
-    ("correctly_refused", "Correctly refused", "Unanswerable: nothing kept."),
     ("bluffs", "Bluffs", "Unanswerable: answered."),
+    ("correctly_refused", "Correctly refused", "Unanswerable: nothing kept."),
     ("near", "Bluffs, near", "Unanswerable questions of the topic's neighbourhood: answered."),
     ("far", "Bluffs, far", "Unanswerable questions far from the topic: answered."),
 )

@@ -7,11 +7,9 @@ from collections.abc import Callable, Sequence
 from flask import Blueprint, Response, request, url_for
 
 from experiments import measures
-from experiments.costs import DEFAULT_COSTS, DEFAULT_UNANSWERABLE_SHARE, cheapest_threshold, cost_curve
-from experiments.evidence import DEFAULT_TARGET
+from experiments.costs import cheapest_threshold
 from experiments.outcomes import Hit
 from experiments.recording import from_parquet
-from experiments.signals import compare_signals
 from experiments.stats.selective import Costs
 from store import reads
 from store.decisions import decision_in_force
@@ -21,7 +19,7 @@ from store.tables import CombinationRow, DecisionRow, SweepRow
 from webapp import exports, params, rendering
 from webapp.contexts import threshold, threshold_reading, threshold_tables
 from webapp.contexts.threshold import Links, Read
-from webapp.contexts.threshold_reading import Bluff, Terms
+from webapp.contexts.threshold_reading import DEFAULT_TERMS, Bluff, Terms
 from webapp.dashboard import dashboard
 from webapp.errors import PageError
 from webapp.exports import Format, Table
@@ -61,14 +59,15 @@ def _table(read: Read, which: str) -> Table:
         return threshold_tables.sweep(read.name, read.rows)
     if which == "sides":
         sides = threshold_reading.sides(outcomes, read.grid, read.threshold, terms, read.seed)
-        return threshold_tables.sides(read.name, sides)
+        return threshold_tables.sides(read.name, sides.rows)
     if which == "distances":
         return threshold_tables.distances(read.name, outcomes)
     if which == "costs":
-        curve = cost_curve(outcomes, [*read.grid, None], terms.costs, terms.share, seed=read.seed)
-        return threshold_tables.costs(read.name, curve)
+        return threshold_tables.costs(
+            read.name, threshold_reading.curve_of(outcomes, (*read.grid, None), terms, read.seed)
+        )
     if which == "signals":
-        return threshold_tables.signals(read.name, compare_signals(outcomes, seed=read.seed))
+        return threshold_tables.signals(read.name, threshold_reading.signals_of(outcomes, read.seed))
     return threshold_tables.bluffs(read.name, _bluffs(read))
 
 
@@ -77,18 +76,25 @@ def _read(sweep: SweepRow) -> Read:
     engine, args = dashboard().engine, request.args
     decision = decision_in_force(engine)
     combination = _combination(sweep, reads.combinations(engine, sweep.id or 0), decision)
-    outcomes = reads.outcomes(engine, sweep.id or 0, [combination.id or 0]).get(combination.id or 0, [])
-    terms = Terms(
-        Costs(*(params.decimal(args, name, 0, DEAREST, cost) or 0.0 for name, cost in DEFAULT_COSTS._asdict().items())),
-        (params.decimal(args, "share", 0, 100, 100 * DEFAULT_UNANSWERABLE_SHARE) or 0.0) / 100,
-        (params.decimal(args, "most", 0.1, 99, 100 * DEFAULT_TARGET) or 0.0) / 100,
-    )
+    outcomes = tuple(reads.outcomes(engine, sweep.id or 0, [combination.id or 0]).get(combination.id or 0, ()))
+    terms = _terms()
     if args.get("t") == "none":
         return Read(sweep, combination, outcomes, None, terms)
     cut = params.decimal(args, "t", 0, 2, None)
     if cut is None:
         cut = _first_threshold(sweep, combination, outcomes, terms, decision)
     return Read(sweep, combination, outcomes, round(cut, 3), terms)
+
+
+def _terms() -> Terms:
+    """Costs, and shares in percent."""
+    args, plain = request.args, DEFAULT_TERMS
+    costs = (params.decimal(args, name, 0, DEAREST, cost) or 0.0 for name, cost in plain.costs._asdict().items())
+    return Terms(
+        Costs(*costs),
+        (params.decimal(args, "share", 0, 100, 100 * plain.share) or 0.0) / 100,
+        (params.decimal(args, "most", 0.1, 99, 100 * plain.most) or 0.0) / 100,
+    )
 
 
 def _combination(sweep: SweepRow, rows: Sequence[CombinationRow], decision: DecisionRow | None) -> CombinationRow:
