@@ -1,0 +1,220 @@
+"""Two sweeps side by side: what may be claimed of them, on which questions, and what each combination gained and lost.
+
+How much may be claimed depends on what differs:
+
+- nothing: everything is compared, and a paired test says whether a combination changed;
+- the questions: the same, on the answerable questions that both sets ask in the same words for the same needle;
+- the documents or the pipeline: what was fixed and what broke is counted on the shared questions, but no test is made
+  and nothing is called a change of a combination, because the documents (or the measuring) may be the cause;
+- the hit rule, or every question: numbers stand side by side, and no question is paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+from experiments.flips import Change, Difference, changes, differences
+from experiments.stats.intervals import Proportion, wilson
+from experiments.stats.resolution import Resolution, resolution
+from store.reads import OutcomeRecord
+from store.tables import CombinationRow, QueryRow, SweepRow
+
+Claim = Literal["all", "shared", "counts", "nothing"]
+
+PREVENTS = {
+    "corpus_hash": "documents",
+    "questions_hash": "questions",
+    "hit_rule": "hit rule",
+    "pipeline": "pipeline",
+}
+_HASH_SHOWN = 12  # characters
+
+
+class Ranked(Protocol):
+    """Where one combination found one question's needle."""
+
+    @property
+    def query_id(self) -> str: ...  # noqa: D102
+    @property
+    def rank(self) -> int | None: ...  # noqa: D102
+    @property
+    def destroyed(self) -> bool: ...  # noqa: D102
+
+
+class Comparability(NamedTuple):
+    """What may be claimed of two sweeps.
+
+    Attributes:
+        claim: How much.
+        differences: What prevents more.
+        shared: Answerable questions that both asked, by id, in the order of the later set.
+        before: Answerable questions of the earlier sweep.
+        after: Answerable questions of the later one.
+    """
+
+    claim: Claim
+    differences: tuple[Difference, ...]
+    shared: Mapping[str, QueryRow]
+    before: int
+    after: int
+
+    @property
+    def tested(self) -> bool:
+        """Whether a paired test may be made."""
+        return self.claim in ("all", "shared")
+
+
+class Compared(NamedTuple):
+    """One combination of both sweeps."""
+
+    change: Change
+    before: Proportion  # R@k on the shared questions
+    after: Proportion
+    resolution: Resolution  # what so many discordant questions could resolve among so many combinations
+
+    @property
+    def key(self) -> str:
+        """The combination."""
+        return self.change.key
+
+
+def comparability(
+    before: SweepRow, after: SweepRow, asked_before: Sequence[QueryRow], asked_after: Sequence[QueryRow]
+) -> Comparability:
+    """What may be claimed of two sweeps.
+
+    A question is shared when both sets ask it under the same id in the same words for the same needle. Where the
+    documents differ a needle may have moved, so that its words and its document are what counts.
+    """
+    found = differences(_conditions(before), _conditions(after), PREVENTS, ())
+    different = {difference.what for difference in found}
+    moved = "documents" in different
+    earlier = {row.query_id: row for row in asked_before if row.needle_id is not None}
+    later = [row for row in asked_after if row.needle_id is not None]
+    shared = {
+        row.query_id: row
+        for row in later
+        if row.query_id in earlier and _identity(row, moved=moved) == _identity(earlier[row.query_id], moved=moved)
+    }
+    claim: Claim = "all"
+    if "hit rule" in different or not shared:
+        claim = "nothing"
+    elif different & {"documents", "pipeline"}:
+        claim = "counts"
+    elif "questions" in different:
+        claim = "shared"
+    return Comparability(claim, tuple(found), {} if claim == "nothing" else shared, len(earlier), len(later))
+
+
+def compared(
+    may: Comparability,
+    before: Mapping[str, Sequence[Ranked]],
+    after: Mapping[str, Sequence[Ranked]],
+    k: int,
+    *,
+    alpha: float,
+    seed: int,
+) -> list[Compared]:
+    """Every combination both sweeps have recorded, on the questions they share.
+
+    Args:
+        may: What may be claimed.
+        before: Ranks by combination key.
+        after: The same of the later sweep.
+        k: Depth.
+        alpha: Significance level of the family of all combinations.
+        seed: Of the bootstrap.
+
+    Returns:
+        In the order of `after`; none where nothing may be paired.
+    """
+    if not may.shared:
+        return []
+    old, new = _on_shared(before, may.shared), _on_shared(after, may.shared)
+    found = changes(old, new, k, seed)
+    return [
+        Compared(
+            change,
+            _found(old[change.key], k),
+            _found(new[change.key], k),
+            resolution(len(change.fixed) + len(change.broken), alpha, len(found)),
+        )
+        for change in found
+    ]
+
+
+def side_by_side(ranks: Mapping[str, Sequence[Ranked]], asked: Sequence[QueryRow], k: int) -> dict[str, Proportion]:
+    """R@k of each combination on all answerable questions of its own sweep."""
+    answerable = {row.query_id for row in asked if row.needle_id is not None}
+    return {
+        key: _found([one for one in found if one.query_id in answerable], k) for key, found in ranks.items()
+    }
+
+
+def settings_differences(
+    before: SweepRow,
+    after: SweepRow,
+    combinations_before: Sequence[CombinationRow],
+    combinations_after: Sequence[CombinationRow],
+) -> list[Difference]:
+    """Settings, models and versions that are not the same; none of them prevents a comparison, all may explain it."""
+    old = dict(_facts(before, combinations_before))
+    new = dict(_facts(after, combinations_after))
+    return differences(old, new, {}, list(dict.fromkeys([*old, *new])))
+
+
+def _conditions(sweep: SweepRow) -> dict[str, str]:
+    questions = sweep.answerable + sweep.near + sweep.far
+    return {
+        "corpus_hash": f"{sweep.corpus_hash[:_HASH_SHOWN]} ({sweep.documents})",
+        "questions_hash": f"{sweep.questions_hash[:_HASH_SHOWN]} ({questions})",
+        "hit_rule": sweep.hit_rule,
+        "pipeline": sweep.pipeline,
+    }
+
+
+def _identity(row: QueryRow, *, moved: bool) -> tuple[str | None, ...]:
+    return (row.text, row.document, row.needle) if moved else (row.text, row.needle_id, row.needle)
+
+
+def _on_shared(
+    ranks: Mapping[str, Sequence[Ranked]], shared: Mapping[str, QueryRow]
+) -> dict[str, list[OutcomeRecord]]:
+    """Outcomes of the shared questions with the later sweep's needle ids, so that both sides name a needle alike."""
+    return {
+        key: [
+            OutcomeRecord(0, one.query_id, shared[one.query_id].needle_id, shared[one.query_id].phrasing, None, one.rank,
+                          one.destroyed, False, None, None, None, None, None)
+            for one in found
+            if one.query_id in shared
+        ]
+        for key, found in ranks.items()
+    }  # fmt: skip
+
+
+def _found(outcomes: Sequence[Ranked], k: int) -> Proportion:
+    return wilson(sum(one.rank is not None and one.rank <= k for one in outcomes), len(outcomes))
+
+
+def _facts(sweep: SweepRow, combinations: Sequence[CombinationRow]) -> Iterator[tuple[str, str]]:
+    """Everything that may explain a difference, by name and in words."""
+    yield "commit", f"{sweep.commit[:_HASH_SHOWN]}{' with uncommitted changes' if sweep.dirty else ''}" if sweep.commit else "-"
+    for name, value in sweep.settings.items():
+        if isinstance(value, dict):
+            yield from ((f"{_SETTING_WORDS.get(name, name)} {key}", str(each)) for key, each in value.items())
+        else:
+            yield _SETTING_WORDS.get(name, name), _written(value)
+    for row in combinations:
+        model = row.stamp.get("model") or {}
+        if model.get("name"):
+            files = str(model.get("files", "-"))[:_HASH_SHOWN]
+            yield f"model {model['name']}", f"files {files}, {model.get('precision')}, window {model.get('window')}"
+    yield from ((f"version of {name}", version) for name, version in sweep.versions.items())
+
+
+_SETTING_WORDS = {"strategies": "strategy", "left_out": "questions and documents left out", "bm25": "BM25"}
+
+
+def _written(value: Any) -> str:
+    return ", ".join(str(one) for one in value) if isinstance(value, list) else str(value)

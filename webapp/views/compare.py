@@ -1,0 +1,73 @@
+"""The Compare page: two sweeps side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Blueprint, Response, request, url_for
+
+from webapp import compare_reads, exports, params, rendering
+from webapp.contexts import compare, compare_report, compare_tables
+from webapp.contexts.compare import Choice, CompareContext, Facts, Links, NothingContext
+from webapp.exports import Format
+
+blueprint = Blueprint("compare", __name__)
+
+
+@blueprint.get("/compare")
+def page() -> Response:
+    """Two sweeps compared; what there is to say when there are not two."""
+    sweeps = compare_reads.choosable()
+    if len(sweeps) < 2:
+        return rendering.page("compare_nothing", NothingContext(compare_reads.why_not(sweeps)))
+    facts, choice = compare_reads.read(sweeps)
+    return rendering.page("compare", compare.build(facts, choice, sweeps, _links(choice)), "compare")
+
+
+@blueprint.get("/compare/<any(combinations, questions):what>.<any(csv, json, md):form>")
+def table(what: str, form: Format) -> Response:
+    """A table of the comparison as a file."""
+    facts, choice = compare_reads.read(compare_reads.choosable())
+    name = f"compare-{choice.a}-{choice.b}-at-{choice.k}"
+    if what == "questions":
+        return exports.respond(compare_tables.flip_table(facts.flips, f"{name}-questions"), form)
+    return exports.respond(compare_tables.table(compare.lines_of(facts, choice), choice.k, name), form)
+
+
+@blueprint.get("/compare/report.<any(json, md):form>")
+def report(form: Format) -> Response:
+    """The whole comparison: verdict, what differs, tables."""
+    context, facts, choice = _whole()
+    if form == "md":
+        return Response(compare_report.markdown(context, facts), mimetype=exports.MIMETYPES["md"])
+    body = json.dumps(compare_report.record(context, facts, choice), ensure_ascii=False, allow_nan=False, indent=1)
+    return Response(body, mimetype=exports.MIMETYPES["json"])
+
+
+def _whole() -> tuple[CompareContext, Facts, Choice]:
+    sweeps = compare_reads.choosable()
+    facts, choice = compare_reads.read(sweeps)
+    return compare.build(facts, choice, sweeps, _links(choice)), facts, choice
+
+
+def _links(choice: Choice) -> Links:
+    def files(endpoint: str, forms: Sequence[str], **values: Any) -> tuple[str, ...]:
+        query = params.changed(request.args.items(multi=True), a=choice.a, b=choice.b)
+        return tuple(url_for(endpoint, form=form, **values) + query for form in forms)
+
+    here = url_for("compare.page")
+    swapped = params.changed(request.args.items(multi=True), a=choice.b, b=choice.a)
+    combinations, questions = (files("compare.table", exports.FORMATS, what=what) for what in ("combinations", "questions"))
+    markdown, as_json = files("compare.report", ("md", "json"))
+    return Links(
+        here=here,
+        swap=here + swapped,
+        sweep_a=url_for("strategies.page", sweep_id=choice.a),
+        sweep_b=url_for("strategies.page", sweep_id=choice.b),
+        combinations=(combinations[0], combinations[1], combinations[2]),
+        questions=(questions[0], questions[1], questions[2]),
+        report=markdown,
+        report_json=as_json,
+    )
