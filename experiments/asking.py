@@ -1,0 +1,300 @@
+"""A live question: retrieved, ranked and gated exactly as a sweep does it, and answered by chunks or refused."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from corpus.documents import Document, load_documents
+from corpus.faults import Fault
+from corpus.fingerprint import corpus_hash
+from experiments.answers import Answer, Passage, check_question, check_threshold
+from experiments.chunking import Chunk
+from experiments.conditions import PRESETS, Combination, Strategy
+from experiments.gate import GATE_SIZE, kept
+from experiments.lexical import BM25Settings, tokenise
+from experiments.live_index import Asked, Found, LiveIndex, LockedEncoder, ask_model, build
+from experiments.models import Encoder, ModelStamp, find_model
+from experiments.project import Project
+from store.tables import DecisionRow
+from store.vectors import VectorCache
+
+_FOREIGN = 0.5  # below this share of known words a question is hardly in the corpus's language
+_KEPT_QUESTIONS = 64
+_ANY_WORD = BM25Settings(tokeniser="unicode")
+
+
+class DecisionMismatchError(Exception):
+    """A decision was made about other vectors or another corpus than those at hand; both are named."""
+
+
+class Asker:
+    """Answers live questions over one state of a corpus; indexes are made on first use and kept.
+
+    Safe for the threads of a web process: a model is used by one thread at a time, and an index is made once.
+    """
+
+    def __init__(
+        self,
+        project: Project,
+        documents: Sequence[Document],
+        faults: Sequence[Fault] = (),
+        *,
+        find: Callable[[str], Encoder] = find_model,
+    ) -> None:
+        """Prepare to answer; no model is looked for yet.
+
+        Args:
+            project: Where the vectors are, and the settings.
+            documents: The corpus.
+            faults: Documents that could not be read; the others are searched all the same.
+            find: How a model is found by name.
+
+        Raises:
+            ValueError: If there is no document.
+        """
+        if not documents:
+            raise ValueError("there is no document to ask: " + "; ".join(fault.sentence for fault in faults))
+        self.project = project
+        self.documents = {document.id: document for document in documents}
+        self.faults = tuple(faults)
+        self.corpus_hash = corpus_hash(documents)
+        self._find = find
+        self._lock = threading.RLock()
+        self._models: dict[str, tuple[LockedEncoder, VectorCache]] = {}
+        self._indexes: dict[tuple[str, str], LiveIndex] = {}
+        self._asked: dict[tuple[str, str], Asked] = {}
+        self._words: frozenset[str] | None = None
+        self._state: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, project: Project, *, find: Callable[[str], Encoder] = find_model) -> Asker:
+        """Read the project's documents and prepare to answer.
+
+        Raises:
+            ValueError: If there is no readable document.
+        """
+        state = _state(project)
+        loaded = load_documents(
+            project.documents,
+            strip_front_matter=project.strip_front_matter,
+            strip_bibliography=project.strip_bibliography,
+        )
+        asker = cls(project, loaded.documents, loaded.faults, find=find)
+        asker._state = state
+        return asker
+
+    def refreshed(self) -> Asker:
+        """This asker while the documents on disk are those it has read, else a new one over what is there now."""
+        if _state(self.project) == self._state:
+            return self
+        renewed = Asker.of(self.project, find=self._find)
+        with self._lock:
+            renewed._models = dict(self._models)
+        return renewed
+
+    def strategy(self, name: str) -> Strategy:
+        """A strategy of the project, or a preset.
+
+        Raises:
+            ValueError: If there is none of this name.
+        """
+        known = {strategy.name: strategy for strategy in (*PRESETS, *self.project.settings.strategies)}
+        if name not in known:
+            raise ValueError(f"there is no strategy {name!r}, known are {', '.join(known)}")
+        return known[name]
+
+    def stamp(self, model: str) -> ModelStamp:
+        """What the vectors at hand are made with.
+
+        Raises:
+            ModelError: If the model cannot be found.
+        """
+        return self._model(model)[0].stamp
+
+    def gate_model(self, combination: Combination) -> str:
+        """The model whose distances the gate reads: the combination's own, or the project's first."""
+        return combination.model or self.project.settings.gate_model
+
+    def ask(
+        self, question: str, combination: Combination, threshold: float | None, *, gate_model: str | None = None
+    ) -> Answer:
+        """Answer a question by one combination.
+
+        Args:
+            question: What is asked.
+            combination: Strategy, retriever and model.
+            threshold: Cosine distance strictly under which a chunk is kept; None for no threshold.
+            gate_model: The model whose distances the gate reads where the combination has none.
+
+        Raises:
+            QuestionError: If the question is blank or too long.
+            ValueError: If the threshold or the strategy is none.
+            ModelError: If the model cannot be found or loaded.
+        """
+        question, threshold = check_question(question), check_threshold(threshold)
+        strategy = self.strategy(combination.strategy)
+        model = gate_model or self.gate_model(combination)
+        encoder, cache = self._model(model)
+        milliseconds: dict[str, float] = {}
+        index = self._index(strategy, model, milliseconds)
+        begin = time.perf_counter()
+        asked = self._ask_model(question, model, encoder, cache)
+        milliseconds["embed"] = (time.perf_counter() - begin) * 1000
+        found, stages = index.search(question, asked.vector, combination.retriever, GATE_SIZE)
+        passing = kept([hit.distance for hit in found], threshold)
+        return Answer(
+            question=question,
+            combination=combination,
+            gate_model=model,
+            threshold=threshold,
+            looked_at=tuple(self._passage(index.chunks[hit.chunk], hit, passing) for hit in found),
+            milliseconds={**milliseconds, **stages},
+            notes=tuple(self._notes(question, asked, encoder.stamp)),
+        )
+
+    def ask_decided(self, question: str, decision: DecisionRow) -> Answer:
+        """Answer a question by a decision.
+
+        Raises:
+            DecisionMismatchError: If corpus, model, strategy or retriever settings are not those it was made about.
+            QuestionError: If the question is blank or too long.
+            ModelError: If the model cannot be found or loaded.
+        """
+        check_question(question)
+        self.check_decision(decision)
+        combination = Combination(decision.strategy, decision.retriever, decision.model)
+        return self.ask(question, combination, decision.threshold, gate_model=str(decision.stamp["name"]))
+
+    def check_decision(self, decision: DecisionRow) -> None:
+        """Refuse a decision that was made about something else than what is at hand.
+
+        Raises:
+            DecisionMismatchError: Naming everything that differs, on both sides.
+            ModelError: If its model cannot be found.
+        """
+        strategy, bm25 = self.strategy(decision.strategy), self.project.settings.bm25
+        stamp = self.stamp(str(decision.stamp["name"])) if decision.stamp.get("name") else None
+        differences = _differences(decision, self.corpus_hash, stamp, strategy, bm25)
+        if differences:
+            raise DecisionMismatchError(
+                f"decision {decision.id} does not fit what is at hand: "
+                + "; ".join(differences)
+                + ". Measure again with `bluffline run` and decide on that sweep, or ask with a combination of your own"
+            )
+
+    def _model(self, name: str) -> tuple[LockedEncoder, VectorCache]:
+        with self._lock:
+            if name not in self._models:
+                encoder = LockedEncoder(self._find(name))
+                path = self.project.vectors / f"{encoder.stamp.files[:16]}.db"
+                self._models[name] = encoder, VectorCache(path, encoder.stamp.cache_stamp)
+            return self._models[name]
+
+    def _index(self, strategy: Strategy, model: str, milliseconds: dict[str, float]) -> LiveIndex:
+        key = strategy.spec, model
+        with self._lock:
+            if key not in self._indexes:
+                begin = time.perf_counter()
+                encoder, cache = self._model(model)
+                bm25 = self.project.settings.bm25
+                self._indexes[key] = build(list(self.documents.values()), strategy, encoder, cache, bm25)
+                milliseconds["index"] = (time.perf_counter() - begin) * 1000
+            return self._indexes[key]
+
+    def _ask_model(self, question: str, model: str, encoder: Encoder, cache: VectorCache) -> Asked:
+        """A question's vector, remembered for a while: side by side, one question is asked of many combinations."""
+        key = question, model
+        known = self._asked.get(key)
+        if known is None:
+            known = ask_model(question, encoder, cache)
+            with self._lock:
+                while len(self._asked) >= _KEPT_QUESTIONS:
+                    del self._asked[next(iter(self._asked))]
+                self._asked[key] = known
+        return known
+
+    def _passage(self, chunk: Chunk, hit: Found, passing: Sequence[int]) -> Passage:
+        place = hit.rank - 1
+        return Passage(
+            number=passing.index(place) + 1 if place in passing else None,
+            rank=hit.rank,
+            distance=hit.distance,
+            score=hit.score,
+            document=chunk.document,
+            title=self.documents[chunk.document].title,
+            section=chunk.section,
+            start=chunk.start,
+            end=chunk.end,
+            quote=chunk.content,
+        )
+
+    def _notes(self, question: str, asked: Asked, stamp: ModelStamp) -> list[str]:
+        notes = []
+        if asked.seen < len(question):
+            notes.append(
+                f"The model reads {stamp.window} tokens: only the first {asked.seen:,} of the question's "
+                f"{len(question):,} characters were compared."
+            )
+        words = set(tokenise(question, BM25Settings(tokeniser="unicode")))
+        known = sum(word in self._vocabulary() for word in words)
+        if words and known / len(words) < _FOREIGN:
+            notes.append(
+                f"{known} of the question's {len(words)} different words stand in the corpus. If it is in another "
+                "language than the documents, neither BM25 nor a model of one language can be expected to find an "
+                "answer, and the threshold was not measured on such questions."
+            )
+        return notes
+
+    def _vocabulary(self) -> frozenset[str]:
+        if self._words is None:
+            settings = BM25Settings(tokeniser="unicode")
+            self._words = frozenset(
+                word for document in self.documents.values() for word in tokenise(document.text, settings)
+            )
+        return self._words
+
+
+def _differences(
+    decision: DecisionRow, corpus: str, stamp: ModelStamp | None, strategy: Strategy, bm25: BM25Settings
+) -> list[str]:
+    """Everything a decision was made about that is another thing here, both sides named."""
+    differences = []
+    if decision.corpus_hash != corpus:
+        differences.append(
+            f"it was made about corpus {decision.corpus_hash[:12]}, the documents here are corpus {corpus[:12]}"
+        )
+    if stamp is None:
+        differences.append("it carries no model stamp, so nothing says which vectors its threshold is about")
+    elif any(decision.stamp.get(part) != value for part, value in stamp.cache_stamp.items()):
+        differences.append(
+            f"its vectors are of {described(decision.stamp)}, the model at hand is {described(stamp._asdict())}, "
+            "and vectors of two models cannot be compared"
+        )
+    if strategy.spec != decision.strategy_spec:
+        differences.append(f"its strategy {strategy.name} was {decision.strategy_spec}, here it is {strategy.spec}")
+    if decision.retriever != "dense" and decision.retriever_settings not in (None, bm25.describe()):
+        differences.append(f"its BM25 was {decision.retriever_settings}, here it is {bm25.describe()}")
+    return differences
+
+
+def described(stamp: Mapping[str, Any]) -> str:
+    """A model stamp in words, with everything that decides what a vector is."""
+    return (
+        f"{stamp.get('name')} (files {str(stamp.get('files'))[:12]}, {stamp.get('dimensions')} dimensions, "
+        f"window {stamp.get('window')}, {stamp.get('precision')})"
+    )
+
+
+def _state(project: Project) -> tuple[Any, ...]:
+    """Names, sizes and times of all files below the documents folder: changes whenever a document may have."""
+    found = []
+    for path in sorted(project.documents.rglob("*")):
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        found.append((path.as_posix(), status.st_size, status.st_mtime_ns))
+    return tuple(found)
