@@ -19,6 +19,7 @@ COMMANDS = {
     "show": ("experiments.cli.sweeps:show", "Print the numbers of a sweep."),
     "decide": ("experiments.cli.decisions:decide", "Choose a threshold, with its evidence and a reason."),
     "sync": ("experiments.cli.sweeps:sync", "Exchange sweeps with MLflow."),
+    "ask": ("experiments.cli.asking:ask", "Ask a question: kept chunks with distances and quotes, or NO ANSWER."),
     "serve": ("webapp.command:serve", "Serve the dashboard."),
 }
 
