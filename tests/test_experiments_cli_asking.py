@@ -5,7 +5,8 @@ import pytest
 from click.testing import CliRunner
 
 from experiments import asking
-from experiments.cli import COMMANDS, asking as command
+from experiments.cli import COMMANDS
+from experiments.cli import asking as command
 from experiments.generation import Generated, GeneratorStamp
 from experiments.lexical import BM25Settings
 from store.decisions import add_decision
