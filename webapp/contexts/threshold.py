@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from experiments.costs import CostCurve, CostRow, on_costs
-from experiments.outcomes import Recorded
 from experiments.signals import SignalComparison, on_signals
 from experiments.thresholds import extremes, read_thresholds
 from experiments.verdicts import Arm, Verdict, on_threshold
-from store.tables import CombinationRow, SweepRow
+from store.reads import OutcomeRecord
+from store.tables import CombinationRow, DecisionRow, SweepRow
+from webapp import params
 from webapp.contexts import threshold_figures, threshold_reading, threshold_tables, threshold_words
 from webapp.contexts.naming import short_model
 from webapp.contexts.threshold_reading import DEFAULT_TERMS, Answered, Bluff, Cells, SideRow, Terms
@@ -25,8 +26,7 @@ class Links(NamedTuple):
 
     here: str
     exports: dict[str, dict[str, str]]
-    choose: str | None
-    strategies: str
+    choose: str | None  # None where no threshold can be chosen
 
 
 class Options(NamedTuple):
@@ -69,9 +69,29 @@ class Read:
 
     sweep: SweepRow
     combination: CombinationRow
-    outcomes: tuple[Recorded, ...]
+    outcomes: tuple[OutcomeRecord, ...]
     threshold: float | None
     terms: Terms
+    decision: DecisionRow | None  # in force
+
+    @property
+    def label(self) -> str:
+        """The threshold as addresses write it."""
+        return "none" if self.threshold is None else f"{self.threshold:g}"
+
+    @property
+    def state(self) -> tuple[tuple[str, str], ...]:
+        """Everything that was read, as parameters."""
+        row = self.combination
+        parts = {"strategy": row.strategy, "retriever": row.retriever, "model": row.model or "", "t": self.label}
+        terms = threshold_words.typed(self.terms)._asdict()
+        return tuple((name, value) for name, value in (parts | terms).items() if value)
+
+    @property
+    def query(self) -> str:
+        """The shortest query string that leads here: what is as usual is left out."""
+        plain = threshold_words.typed(DEFAULT_TERMS)._asdict()
+        return params.changed((name, value) for name, value in self.state if plain.get(name) != value)
 
     @property
     def grid(self) -> list[float]:

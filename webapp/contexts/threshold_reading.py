@@ -162,14 +162,15 @@ def sides(
         except ValueError as error:  # too few questions of a kind
             said.append(f"{words[:1].upper()}{words[1:]} has no row: {error}.")
             continue
-        rows += _side_rows(words, choice)
+        rows += side_rows(words, choice)
         said += _on_method(choice)
     return Sides(tuple(rows), tuple(said))
 
 
-def _side_rows(words: str, choice: Choice) -> list[SideRow]:
+def side_rows(words: str, choice: Choice) -> tuple[SideRow, ...]:
+    """A choice on both sides, the one it was picked on first."""
     how = ("", "out of fold: ") if choice.method == "folds" else ("", "")
-    return [
+    return tuple(
         SideRow(
             words,
             f"{choice.threshold:g}",
@@ -181,7 +182,7 @@ def _side_rows(words: str, choice: Choice) -> list[SideRow]:
         for name, start, side, reported in zip(
             ("calibration", "evaluation"), how, (choice.calibration, choice.evaluation), (False, True), strict=True
         )
-    ]
+    )
 
 
 def _on_method(choice: Choice) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.costs import CostCurve
+from experiments.costs import CostRow
 from experiments.outcomes import Recorded
-from experiments.signals import SignalComparison
+from experiments.signals import Signal
 from webapp.contexts.threshold_reading import Bluff, Cells, SideRow
 from webapp.exports import Cell, Column, Table
 from webapp.whiskers import Estimate
@@ -101,7 +101,7 @@ def distances(name: str, outcomes: Sequence[Recorded]) -> Table:
     )
 
 
-def costs(name: str, curve: CostCurve) -> Table:
+def costs(name: str, rows: Sequence[CostRow]) -> Table:
     """Expected cost of every threshold."""
     columns = (
         Column("threshold", "Threshold"),
@@ -113,14 +113,14 @@ def costs(name: str, curve: CostCurve) -> Table:
         Column("excess_high", "over the cheapest, high"),
         Column("alike", "Cannot be told from the cheapest"),
     )
-    rows = (
+    cells = (
         (row.threshold, row.cost, row.low, row.high, row.excess, row.excess_low, row.excess_high, row.alike)
-        for row in curve.rows
+        for row in rows
     )
-    return Table(f"{name}-costs", columns, tuple(rows))
+    return Table(f"{name}-costs", columns, tuple(cells))
 
 
-def signals(name: str, found: SignalComparison) -> Table:
+def signals(name: str, found: Sequence[Signal]) -> Table:
     """Both risk-coverage curves, point by point."""
     columns = (
         Column("signal", "Signal"),
@@ -130,7 +130,7 @@ def signals(name: str, found: SignalComparison) -> Table:
     )
     rows = (
         (signal.name, float(least), float(coverage), float(risk))
-        for signal in (found.distance, found.gap)
+        for signal in found
         for least, coverage, risk in zip(*signal.curve, strict=True)
     )
     return Table(f"{name}-signals", columns, tuple(rows))

@@ -1,25 +1,24 @@
-"""The threshold page: one combination of a sweep, read at any threshold."""
+"""The threshold page: one combination of a sweep, read at any threshold; and the form that chooses one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 
-from flask import Blueprint, Response, request, url_for
+from flask import Blueprint, Response, redirect, request, url_for
+from werkzeug.wrappers import Response as Answer
 
-from experiments import measures
-from experiments.costs import cheapest_threshold
+from experiments.decisions import decision_from, record
 from experiments.outcomes import Hit
 from experiments.recording import from_parquet
-from experiments.stats.selective import Costs
 from store import reads
-from store.decisions import decision_in_force
-from store.reads_sweeps import values
+from store.decisions import StaleDecisionError, decision_in_force
 from store.reads_texts import document_texts
-from store.tables import CombinationRow, DecisionRow, SweepRow
-from webapp import exports, params, rendering
-from webapp.contexts import threshold, threshold_reading, threshold_tables
+from webapp import exports, params, rendering, threshold_reads
+from webapp.contexts import choosing, threshold, threshold_reading, threshold_tables
+from webapp.contexts.choosing import Filled
 from webapp.contexts.threshold import Links, Read
-from webapp.contexts.threshold_reading import DEFAULT_TERMS, Bluff, Terms
+from webapp.contexts.threshold_reading import Bluff
 from webapp.dashboard import dashboard
 from webapp.errors import PageError
 from webapp.exports import Format, Table
@@ -29,28 +28,80 @@ from webapp.sweeps import get_sweep
 blueprint = Blueprint("threshold", __name__)
 
 TABLES = ("sweep", "sides", "distances", "costs", "signals", "bluffs")
-DEAREST = 1e6
+FILES = f"any({', '.join(TABLES)}):which"
 
 
-class NothingToReadError(PageError):
-    """The chosen combination has no numbers."""
+class NothingToChooseError(PageError):
+    """No threshold can be chosen on this sweep."""
 
-    status = 404
-    title = "This combination has no numbers"
+    status = 409
+    title = "No threshold can be chosen here"
 
 
 @blueprint.get("/sweeps/<int:sweep_id>/threshold")
 def page(sweep_id: int) -> Response:
     """One combination at one threshold."""
-    read = _read(get_sweep(sweep_id))
+    read = threshold_reads.read(get_sweep(sweep_id), request.args)
     context = threshold.build(read, _bluffs(read), threshold.options_of(read.sweep), _links(read), _query_url(read))
     return rendering.page("threshold", context)
 
 
-@blueprint.get(f"/sweeps/<int:sweep_id>/threshold/<any({', '.join(TABLES)}):which>.<any(csv, json, md):form>")
+@blueprint.get(f"/sweeps/<int:sweep_id>/threshold/<{FILES}>.<any(csv, json, md):form>")
 def table(sweep_id: int, which: str, form: Format) -> Response:
     """One of the page's tables as a file."""
-    return exports.respond(_table(_read(get_sweep(sweep_id)), which), form)
+    return exports.respond(_table(threshold_reads.read(get_sweep(sweep_id), request.args), which), form)
+
+
+@blueprint.get("/sweeps/<int:sweep_id>/threshold/choose")
+def choose(sweep_id: int) -> Response:
+    """The form, empty."""
+    read = threshold_reads.read(get_sweep(sweep_id), request.args)
+    default = "hand" if read.threshold is not None else "cost"
+    return _form(read, params.choice(request.args, "by", choosing.WAYS, default), Filled("", "", {}))
+
+
+@blueprint.post("/sweeps/<int:sweep_id>/threshold/choose")
+def decide(sweep_id: int) -> Answer:
+    """Record the decision, or say what is missing."""
+    form = request.form
+    read = threshold_reads.read(get_sweep(sweep_id), form)
+    way = params.choice(form, "by", choosing.WAYS, "hand")
+    filled = Filled(form.get("who", ""), form.get("reason", ""), {})
+    faults = {name: "This is required." for name in ("who", "reason") if not form.get(name, "").strip()}
+    if faults:
+        return _form(read, way, filled._replace(faults=faults), 422)
+    try:
+        evidence = choosing.evidence_of(read, way)
+        decision = decision_from(
+            evidence,
+            evidence.choose(choosing.way_of(read, way)),
+            who=filled.who,
+            reason=filled.reason,
+            project=dashboard().title,
+            supersedes=params.integer(form, "supersedes", 1, 2**62, 0) or None,
+        )
+        recorded = record(dashboard().engine, decision)
+    except StaleDecisionError as error:
+        newer = replace(read, decision=decision_in_force(dashboard().engine))
+        return _form(newer, way, filled._replace(faults={"form": str(error)}), 422)
+    except ValueError as error:  # a decision that cannot be made, a bound that cannot be certified
+        return _form(read, way, filled._replace(faults={"form": str(error)}), 422)
+    return redirect(f"/decisions/{recorded.id}", 303)
+
+
+def _form(read: Read, way: str, filled: Filled, status: int = 200) -> Response:
+    try:
+        context = choosing.build(
+            read,
+            way,
+            filled,
+            action=url_for("threshold.choose", sweep_id=read.sweep.id),
+            page=url_for("threshold.page", sweep_id=read.sweep.id),
+        )
+    except ValueError as error:
+        said = str(error)
+        raise NothingToChooseError(f"{said[:1].upper()}{said[1:]}.", "Go back to the threshold page.") from error
+    return rendering.page("choosing", context, status=status)
 
 
 def _table(read: Read, which: str) -> Table:
@@ -63,87 +114,12 @@ def _table(read: Read, which: str) -> Table:
     if which == "distances":
         return threshold_tables.distances(read.name, outcomes)
     if which == "costs":
-        return threshold_tables.costs(
-            read.name, threshold_reading.curve_of(outcomes, (*read.grid, None), terms, read.seed)
-        )
+        priced = threshold_reading.priced(outcomes, read.grid, read.threshold, terms, read.seed)
+        return threshold_tables.costs(read.name, () if isinstance(priced, str) else priced[0].rows)
     if which == "signals":
-        return threshold_tables.signals(read.name, threshold_reading.signals_of(outcomes, read.seed))
+        signals = threshold_reading.signals_of(outcomes, read.seed) if outcomes else None
+        return threshold_tables.signals(read.name, (signals.distance, signals.gap) if signals else ())
     return threshold_tables.bluffs(read.name, _bluffs(read))
-
-
-def _read(sweep: SweepRow) -> Read:
-    """The combination, the threshold and the terms out of the address, and what was measured of it."""
-    engine, args = dashboard().engine, request.args
-    decision = decision_in_force(engine)
-    combination = _combination(sweep, reads.combinations(engine, sweep.id or 0), decision)
-    outcomes = tuple(reads.outcomes(engine, sweep.id or 0, [combination.id or 0]).get(combination.id or 0, ()))
-    terms = _terms()
-    if args.get("t") == "none":
-        return Read(sweep, combination, outcomes, None, terms)
-    cut = params.decimal(args, "t", 0, 2, None)
-    if cut is None:
-        cut = _first_threshold(sweep, combination, outcomes, terms, decision)
-    return Read(sweep, combination, outcomes, round(cut, 3), terms)
-
-
-def _terms() -> Terms:
-    """Costs, and shares in percent."""
-    args, plain = request.args, DEFAULT_TERMS
-    costs = (params.decimal(args, name, 0, DEAREST, cost) or 0.0 for name, cost in plain.costs._asdict().items())
-    return Terms(
-        Costs(*costs),
-        (params.decimal(args, "share", 0, 100, 100 * plain.share) or 0.0) / 100,
-        (params.decimal(args, "most", 0.1, 99, 100 * plain.most) or 0.0) / 100,
-    )
-
-
-def _combination(sweep: SweepRow, rows: Sequence[CombinationRow], decision: DecisionRow | None) -> CombinationRow:
-    """The one asked for; where the address leaves it open the decided one, else the one that finds most."""
-    args, settings = request.args, sweep.settings
-    strategy = params.choice(args, "strategy", list(settings["strategies"]), "")
-    retriever = params.choice(args, "retriever", settings["retrievers"], "")
-    model = params.choice(args, "model", settings["models"], "")
-    fitting = [
-        row
-        for row in rows
-        if strategy in ("", row.strategy)
-        and retriever in ("", row.retriever)
-        and (not model or row.model in (None, model))
-    ]
-    recorded = [row for row in fitting if row.state == "recorded"]
-    if not recorded:
-        raise _nothing(sweep, fitting)
-    decided = next((row for row in recorded if decision and row.key == decision.combination), None)
-    if decided:
-        return decided
-    name = measures.recall(max(settings["k"])).name
-    found = values(dashboard().engine, sweep.id or 0, name)
-    return max(recorded, key=lambda row: found.get(row.id or 0, -1.0))  # max keeps the first of equals
-
-
-def _nothing(sweep: SweepRow, fitting: Sequence[CombinationRow]) -> NothingToReadError:
-    said = [f"{row.key} is {row.state}{': ' + row.reason if row.reason else ''}." for row in fitting[:3]]
-    return NothingToReadError(
-        f"In sweep {sweep.id}, {' '.join(said) or 'there is no such combination.'}",
-        "Choose another one, or measure it again with `bluffline run`.",
-    )
-
-
-def _first_threshold(
-    sweep: SweepRow,
-    combination: CombinationRow,
-    outcomes: Sequence[reads.OutcomeRecord],
-    terms: Terms,
-    decision: DecisionRow | None,
-) -> float:
-    """Where the line stands at first: where it was decided to be, else at the cheapest threshold."""
-    if decision and decision.combination == combination.key:
-        return decision.threshold
-    grid = sorted(sweep.settings["thresholds"])
-    try:
-        return cheapest_threshold(outcomes, grid, terms.costs, terms.share)
-    except ValueError:  # a kind of question is missing, so nothing can be priced
-        return float(grid[len(grid) // 2])
 
 
 def _bluffs(read: Read) -> tuple[Bluff, ...]:
@@ -161,7 +137,9 @@ def _bluffs(read: Read) -> tuple[Bluff, ...]:
 
 
 def _query_url(read: Read) -> Callable[[str], str | None]:
-    return lambda query_id: url_or_none("queries.query", sweep_id=read.sweep.id, query_id=query_id)
+    """Leads to a question as this combination met it at this threshold."""
+    values = {"sweep_id": read.sweep.id, "t": read.label, "open": read.combination.id}
+    return lambda query_id: url_or_none("queries.query", query_id=query_id, **values)
 
 
 def _links(read: Read) -> Links:
@@ -173,9 +151,6 @@ def _links(read: Read) -> Links:
         }
         for which in TABLES
     }
-    return Links(
-        request.path,
-        files,
-        url_or_none("threshold.choose", sweep_id=sweep_id),
-        url_for("strategies.page", sweep_id=sweep_id),
-    )
+    possible = read.sweep.state == "finished" and any(one.needle_id is None for one in read.outcomes)
+    choose = url_for("threshold.choose", sweep_id=sweep_id) + read.query if possible else None
+    return Links(request.path, files, choose)

@@ -1,0 +1,134 @@
+"""What the form that chooses a threshold shows: what would be recorded, and what is known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from experiments.certification import STRATA
+from experiments.choosing import AtMost, ByHand, Cheapest, Way
+from experiments.evidence import Evidence, consider, sentences_on
+from experiments.evidence import Terms as AskedTerms
+from experiments.reading import LoadedSweep
+from experiments.thresholds import read_thresholds
+from experiments.verdicts import Arm, Verdict, on_threshold
+from store.tables import DecisionRow
+from webapp import params
+from webapp.contexts import threshold_reading
+from webapp.contexts.threshold import Read
+from webapp.contexts.threshold_reading import DEFAULT_TERMS, SideRow
+from webapp.sweeps import Strip, strip_of
+
+WAYS = ("hand", "cost", "bound")
+
+
+class Option(NamedTuple):
+    """A way to pick the threshold, and what it picks; `label` is empty where it can pick none."""
+
+    words: str
+    label: str
+    fault: str
+    url: str
+    chosen: bool
+
+
+class Filled(NamedTuple):
+    """What stands in the form, and what is wrong with it."""
+
+    who: str
+    reason: str
+    faults: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ChoosingContext:
+    """Everything `templates/choosing/page.html` uses."""
+
+    strip: Strip
+    combination: str
+    label: str
+    verdict: Verdict
+    sides: tuple[SideRow, ...]
+    options: tuple[Option, ...]
+    filled: Filled
+    hidden: tuple[tuple[str, str], ...]
+    in_force: DecisionRow | None
+    sentences: tuple[str, ...]
+    action: str
+    back: str
+
+
+def evidence_of(read: Read, way: str) -> Evidence:
+    """Everything a choice rests on.
+
+    Raises:
+        DecisionError: If the sweep is not finished, or there is nothing to measure bluffs or answers on.
+    """
+    loaded = LoadedSweep(read.sweep, [read.combination], {}, {read.combination.id or 0: list(read.outcomes)})
+    asked = way == "bound" or read.terms.most != DEFAULT_TERMS.most
+    terms = AskedTerms(read.terms.costs, read.terms.share, read.terms.most if asked else None)
+    return consider(loaded, read.combination, terms, [] if read.threshold is None else [read.threshold])
+
+
+def way_of(read: Read, name: str) -> Way:
+    """A way by its name.
+
+    Raises:
+        ValueError: If the line is to be taken and there is none.
+    """
+    if name == "cost":
+        return Cheapest(read.terms.costs, read.terms.share)
+    if name == "bound":
+        return AtMost(read.terms.most, strata=_strata(read))
+    if read.threshold is None:
+        raise ValueError("no threshold is no line to choose: go back and set one")
+    return ByHand(read.threshold)
+
+
+def _strata(read: Read) -> tuple[str, ...]:
+    """A promise can be asked for only where there are questions; the others are left out of it, and said so."""
+    there = {one.stratum for one in read.outcomes if one.needle_id is None}
+    return tuple(name for name in STRATA if name in there)
+
+
+def build(read: Read, way: str, filled: Filled, *, action: str, page: str) -> ChoosingContext:
+    """The form for one way to choose; where that picks nothing, the evidence of the cheapest stands in.
+
+    Raises:
+        ValueError: If nothing can be chosen on this sweep at all.
+    """
+    evidence = evidence_of(read, way)
+    options = tuple(_option(read, evidence, name, name == way, action) for name in WAYS)
+    picks = any(option.chosen and option.label for option in options)
+    choice = evidence.choose(way_of(read, way if picks else "cost"))
+    row = read.combination
+    arm = Arm(row.strategy, row.retriever, row.model, read.outcomes)
+    whole = read_thresholds(read.outcomes, [choice.threshold])[0]
+    return ChoosingContext(
+        strip=strip_of(read.sweep),
+        combination=row.key,
+        label=f"{choice.threshold:g}",
+        verdict=on_threshold(arm, whole, evidence.extremes),
+        sides=threshold_reading.side_rows("", choice),
+        options=options,
+        filled=filled,
+        hidden=(*read.state, ("by", way), ("supersedes", str(read.decision.id) if read.decision else "")),
+        in_force=read.decision,
+        sentences=sentences_on(evidence, choice),
+        action=action,
+        back=page + read.query,
+    )
+
+
+def _option(read: Read, evidence: Evidence, name: str, chosen: bool, action: str) -> Option:
+    words = {
+        "hand": "the line, by hand",
+        "cost": "the cheapest",
+        "bound": f"bluffs at most {100 * read.terms.most:.3g} %",
+    }[name]
+    url = action + params.changed((*read.state, ("by", name)))
+    try:
+        return Option(words, f"{evidence.choose(way_of(read, name)).threshold:g}", "", url, chosen)
+    except ValueError as error:
+        return Option(words, "", str(error), url, chosen)
