@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from corpus.bundled import BUNDLED_BIBLIOGRAPHY, BUNDLED_DOCUMENTS, BUNDLED_QUESTIONS
 from corpus.faults import Fault
-from experiments.settings import Settings, Table, line_of, own_strategies, read_settings
+from experiments.settings import AskSettings, Settings, Table, line_of, own_strategies, read_ask, read_settings
 
 PROJECT_FILE = "bluffline.toml"
 
@@ -43,6 +43,7 @@ class Project:
     host: str = "127.0.0.1"
     port: int = 5077
     settings: Settings = field(default_factory=Settings)
+    ask: AskSettings = field(default_factory=AskSettings)
     file: Path | None = None
 
     @property
@@ -90,7 +91,16 @@ def _bundled(root: Path) -> Project:
         store_url=os.environ.get("BLUFFLINE_STORE_URL") or f"sqlite:///{root / 'var' / 'bluffline.db'}",
         tracking_uri=_tracking_uri(None, root),
         experiment="bluffline",
+        ask=_generator(AskSettings(), root),
     )
+
+
+def _generator(ask: AskSettings, root: Path) -> AskSettings:
+    """The environment's generator before the file's; a path is relative to the project."""
+    spec = os.environ.get("BLUFFLINE_GENERATOR") or ask.generator
+    if spec and (root / spec).exists():
+        spec = str(root / spec)
+    return replace(ask, generator=spec)
 
 
 def _tracking_uri(configured: str | None, root: Path) -> str:
@@ -108,7 +118,7 @@ def _read(file: Path) -> Project:
     root = file.parent
     tables = {
         name: Table(file, name, content.pop(name, {}), faults)
-        for name in ("corpus", "sweep", "bm25", "store", "tracking", "server")
+        for name in ("corpus", "sweep", "bm25", "store", "tracking", "server", "ask")
     }
     strategies = own_strategies(file, content.pop("strategies", {}), faults)
     for name, value in content.items():
@@ -131,6 +141,7 @@ def _read(file: Path) -> Project:
     if not 1 <= port <= 65535:
         tables["server"].fault("port", port, "no such port", "choose one from 1 to 65535")
     tables["server"].finish("host, port")
+    ask = read_ask(tables["ask"])
     if faults:
         raise ProjectError(faults)
     return Project(
@@ -146,6 +157,7 @@ def _read(file: Path) -> Project:
         host=host,
         port=port,
         settings=settings,
+        ask=_generator(ask, root),
         file=file,
     )
 

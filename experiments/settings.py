@@ -10,6 +10,7 @@ from typing import Any
 
 from corpus.faults import Fault
 from experiments.conditions import PRESETS, RETRIEVERS, Combination, Strategy, grid, strategy_from_settings
+from experiments.generation import MAX_TOKENS, TIME_LIMIT
 from experiments.lexical import BM25Settings
 from experiments.models import DEFAULT_MODEL
 
@@ -36,6 +37,21 @@ class Settings:
     def gate_model(self) -> str:
         """The model whose cosine distance the gate reads where the retriever itself has none."""
         return self.models[0]
+
+
+@dataclass(frozen=True, slots=True)
+class AskSettings:
+    """What may answer a live question beside the gate; nothing is measured with it.
+
+    Attributes:
+        generator: A local model, as `experiments.generation.find_generator` takes it; None where there is none.
+        max_tokens: Tokens an answer may have.
+        time_limit: Seconds an answer may take.
+    """
+
+    generator: str | None = None
+    max_tokens: int = MAX_TOKENS
+    time_limit: float = TIME_LIMIT
 
 
 class Table:
@@ -154,6 +170,20 @@ def read_settings(sweep: Table, bm25: Table, strategies: Mapping[str, Strategy])
         seed=seed,
         bm25=_bm25(bm25),
     )
+
+
+def read_ask(table: Table) -> AskSettings:
+    """Read `[ask]`; faults go to the table's list, the defaults stand in."""
+    plain = AskSettings()
+    generator = table.take("generator", str, None, "a folder, a .gguf file, a wheel: spec or a hub name in quotes")
+    max_tokens = table.take("max_tokens", int, plain.max_tokens, "a whole number")
+    time_limit = table.take("time_limit", (int, float), plain.time_limit, "a number of seconds")
+    if max_tokens < 1:
+        table.fault("max_tokens", max_tokens, "must be at least 1", f"{plain.max_tokens} is usual")
+    if not 0 < time_limit < float("inf"):
+        table.fault("time_limit", time_limit, "must be above 0", f"{plain.time_limit:g} is usual")
+    table.finish("generator, max_tokens, time_limit")
+    return AskSettings((generator or "").strip() or None, max_tokens, float(time_limit))
 
 
 def _bm25(table: Table) -> BM25Settings:

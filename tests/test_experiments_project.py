@@ -16,6 +16,7 @@ from experiments.project import ProjectError, open_project
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BLUFFLINE_STORE_URL", raising=False)
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.delenv("BLUFFLINE_GENERATOR", raising=False)
 
 
 def faults(folder: Path, text: str | bytes) -> list[str]:
@@ -66,7 +67,7 @@ cuts = "blind"
     )
     assert sorted(found, key=lambda one: int(one.split(":")[1])) == [
         ":1: colour: unknown: 'red'. allowed: [corpus], [sweep], [bm25], [store], [tracking], [server], "
-        "[strategies.NAME]",
+        "[ask], [strategies.NAME]",
         ":4: [corpus] documents: must be a path in quotes: '3'. correct it",
         ":5: [corpus] stripfrontmatter: unknown setting: 'True'. "
         "allowed are documents, questions, strip_front_matter, strip_bibliography",
@@ -209,3 +210,31 @@ def test_an_unreadable_file_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "bluffline.toml").chmod(0)
     with pytest.raises(ProjectError, match="Permission denied"):
         open_project(tmp_path)
+
+
+def test_a_generator_is_optional_and_the_environment_comes_before_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_project(tmp_path / "project")
+    assert open_project(folder).ask.generator is None
+    folder = make_project(tmp_path / "other", more="[ask]\ngenerator = 'org/small'\ntime_limit = 20\n")
+    asked = open_project(folder).ask
+    assert (asked.generator, asked.max_tokens, asked.time_limit) == ("org/small", 256, 20.0)
+    monkeypatch.setenv("BLUFFLINE_GENERATOR", "org/other")
+    assert open_project(folder).ask.generator == "org/other"
+
+
+def test_a_generator_beside_the_project_is_found_from_anywhere(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "project", more="[ask]\ngenerator = 'models/small.gguf'\n")
+    (folder / "models").mkdir()
+    (folder / "models" / "small.gguf").write_bytes(b"")
+    assert open_project(folder).ask.generator == str((folder / "models" / "small.gguf").resolve())
+
+
+def test_limits_of_answers_must_be_limits(tmp_path: Path) -> None:
+    assert faults(tmp_path, "[ask]\ngenerator = 3\nmax_tokens = 0\ntime_limit = 0\nmodel = 'x'\n") == [
+        ":2: [ask] generator: must be a folder, a .gguf file, a wheel: spec or a hub name in quotes: '3'. correct it",
+        ":3: [ask] max_tokens: must be at least 1: '0'. 256 is usual",
+        ":4: [ask] time_limit: must be above 0: '0'. 120 is usual",
+        ":5: [ask] model: unknown setting: 'x'. allowed are generator, max_tokens, time_limit",
+    ]
