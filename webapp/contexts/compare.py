@@ -94,11 +94,11 @@ class CompareContext:
     questions: str
     flips: tuple[FlipRow, ...]
     flips_of: str
-    broken: int
+    flips_counted: str
     lines: tuple[Line, ...]
     columns: tuple[Column, ...]
     flip_columns: tuple[Column, ...]
-    changed: int
+    changed: str
     figure_spec: dict[str, Any] | None
     figure_summary: str
     figure_size: str
@@ -146,11 +146,11 @@ def build(facts: Facts, choice: Choice, sweeps: Sequence[SweepRow], links: Links
         questions=_questions(may),
         flips=tuple(facts.flips),
         flips_of=names.get(choice.combination, "all combinations"),
-        broken=sum(flip.broken > 0 for flip in facts.flips),
+        flips_counted=_counted(facts.flips),
         lines=tuple(lines),
         columns=compare_tables.columns(choice.k),
         flip_columns=compare_tables.FLIP_COLUMNS,
-        changed=sum(line.reading not in ("same", "untested") or bool(line.fixed or line.broken) for line in lines),
+        changed=f"{sum(bool(line.fixed or line.broken) for line in lines)} of {len(lines)} changed",
         figure_spec=compare_figure.spec(lines, choice.k),
         figure_summary=compare_figure.summary(lines, choice.k),
         figure_size=compare_figure.size(lines),
@@ -175,6 +175,11 @@ def label(sweep: SweepRow) -> str:
     parts = [f"{sweep.id}: {commit}", sweep.tag, sweep.branch, "uncommitted changes" if sweep.dirty else None]
     state = None if sweep.state == "finished" else sweep.state
     return ", ".join(part for part in (*parts, f"{sweep.created_at:%Y-%m-%d}", state) if part)
+
+
+def _counted(flips: Sequence[FlipRow]) -> str:
+    broken = sum(flip.broken > 0 for flip in flips)
+    return f"{broken} broken, {len(flips) - broken} only fixed"
 
 
 def _side(sweep: SweepRow, url: str) -> Side:

@@ -8,7 +8,7 @@ from typing import Any
 from webapp.contexts.compare_tables import Line
 from webapp.filters import MINUS
 
-MOST = 30  # rows of the figure
+MOST = 16  # rows of the figure; all stand in the table
 COLOURS = {"best": "var(--right)", "alarm": "var(--bluff)", "plain": "var(--ink)"}
 SYMBOLS = {"best": "circle", "alarm": "diamond", "plain": "circle-open"}
 

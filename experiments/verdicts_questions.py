@@ -1,0 +1,106 @@
+"""What a question set can show, in plain sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from corpus.faults import Fault
+from experiments.question_set import FAULT_KINDS, Balance, BoundRow, SetChange, fewest, half_width, kind_of, pairs_of
+from experiments.stats.intervals import clopper_pearson_upper
+from experiments.verdicts import Verdict
+from experiments.words import listed, plural
+
+FEW_FOR_A_BOUND = 0.2  # a bound wider than this promises next to nothing
+_NAMED_AT_MOST = 5
+
+
+def on_question_set(held: Balance, alpha: float, combinations: int) -> Verdict:
+    """What a set holds and what it can show.
+
+    Args:
+        held: What it holds.
+        alpha: Significance level.
+        combinations: How many are compared with it.
+    """
+    if not held.questions:
+        return Verdict("There are no questions yet: without them nothing can be measured.")
+    contents = (
+        f"{plural(held.questions, 'question')}: {held.answerable:,} answerable over {plural(held.needles, 'needle')}, "
+        f"{held.unanswerable:,} unanswerable ({held.near:,} near, {held.far:,} far)."
+    )
+    return Verdict(contents, tuple(said for said in (_widths(held), _pairs(held, alpha, combinations), _bluffs(held)) if said))
+
+
+def _widths(held: Balance) -> str:
+    half = half_width(held.answerable, 0.5)
+    if half is None:
+        return "With no answerable question nothing can be said about finding answers."
+    return f"An R@k near one half will be known to within ±{half:.2f} on {plural(held.answerable, 'answerable question')}."
+
+
+def _pairs(held: Balance, alpha: float, combinations: int) -> str:
+    if not held.answerable:
+        return ""
+    alone = fewest(alpha, 1)
+    if alone > held.answerable:
+        return f"No two combinations can be told apart: they would have to differ on {alone} questions, and there are {held.answerable}."
+    said = f"Two combinations must differ on at least {alone} questions, all one way, to be told apart by themselves"
+    pairs = pairs_of(combinations)
+    if pairs == 1:
+        return f"{said}."
+    together = fewest(alpha, pairs)
+    cannot = ", which is more than there are" if together > held.answerable else ""
+    return f"{said}, and on {together} among all {pairs:,} pairs of {combinations:,} combinations{cannot}."
+
+
+def _bluffs(held: Balance) -> str:
+    if not held.unanswerable:
+        return "There are no unanswerable questions, so nothing will be known about bluffs: add some with a stratum, near or far."
+    parts = []
+    for name, n in (("near", held.near), ("far", held.far)):
+        if not n:
+            parts.append(f"nothing can be promised about {name} questions, of which there are none")
+        else:
+            parts.append(f"not one bluff on {plural(n, f'{name} question')} would still only promise at most {_percent(clopper_pearson_upper(0, n))}")
+    return f"About bluffs: {'; '.join(parts)} (95 % confidence)."
+
+
+def on_target(target: float, confidence: float, rows: Sequence[BoundRow], held: Balance) -> str:
+    """How many more unanswerable questions a promise takes, near and far apart."""
+    none = rows[0].needed
+    said = []
+    for name, n in (("near", held.near), ("far", held.far)):
+        more = none - n
+        said.append(f"the {n:,} {name} ones are enough" if more <= 0 else f"{more:,} more {name} ones are needed")
+    return (
+        f"To promise at most {_percent(target)} bluffs with {_percent(confidence)} confidence takes {none:,} unanswerable "
+        f"questions without a single bluff: {listed(said)}. Each bluff that is seen takes more."
+    )
+
+
+def on_check(faults: Sequence[Fault], documents: int, questions: int) -> str:
+    """What a check of the project's files found."""
+    whole = f"{plural(documents, 'document')} and {plural(questions, 'question')} are without fault"
+    if not faults:
+        return f"{whole}: every needle stands exactly once in the documents, and none is a heading."
+    kinds = Counter(kind_of(fault) for fault in faults)
+    words = {"missing": "missing", "drifted": "drifted", "repeated": "repeated", "heading": "a heading", "other": "of another kind"}
+    counts = [f"{kinds[kind]:,} {words[kind]}" for kind in FAULT_KINDS if kinds[kind]]
+    return f"{plural(len(faults), 'fault')} ({listed(counts)}); {whole}."
+
+
+def on_change_of_set(change: SetChange, sweep_id: int) -> str:
+    """How the file differs from what a sweep measured."""
+    if not change.any:
+        return f"The file holds the questions that sweep {sweep_id} measured."
+    parts = [
+        f"{len(names):,} {word} ({listed(names[:_NAMED_AT_MOST])}{', ...' if len(names) > _NAMED_AT_MOST else ''})"
+        for word, names in (("added", change.added), ("removed", change.removed), ("changed", change.changed))
+        if names
+    ]
+    return f"Since sweep {sweep_id} the file has changed: {listed(parts)}. Its numbers are of the questions as they were."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
