@@ -10,60 +10,79 @@ from experiments import measures
 from experiments.conditions import describe, strategy_from_spec
 from experiments.duel import Duel, Family, family
 from experiments.reading import LoadedSweep
-from experiments.verdicts import Arm, Verdict, leader_of, on_pair, on_strategies
+from experiments.verdicts import Arm, destroyed_by_strategy, leader_of, on_destroyed, on_pair, on_strategies
+from experiments.words import plural
 from store.tables import CombinationRow, MeasureRow, SweepRow
 from webapp.contexts import strategy_figures, strategy_notes, strategy_table
+from webapp.contexts.naming import names_of, short_model
 from webapp.contexts.strategy_table import Choice, Row
 from webapp.exports import Column
 from webapp.sweeps import Strip, strip_of
 from webapp.whiskers import Kind
 
+LOSSES = (measures.DESTROYED, measures.TRUNCATED, measures.NOT_QUOTABLE)
+Number = MeasureRow | None
+Names = Mapping[str, str]  # of combinations, by key
+
 
 class Links(NamedTuple):
-    """Where other pages are; None for one that does not exist."""
+    """Addresses."""
 
     here: str
     csv: str
     json: str
     md: str
-    pairs: str | None
-    threshold: str | None
+    pair: str | None  # of two combinations on the win/loss page, `{}` where their ids go
+    clear: str  # this page with nothing picked
+
+
+class Options(NamedTuple):
+    """What can be chosen, as (value, words)."""
+
+    ks: tuple[tuple[str, str], ...]
+    strategies: tuple[tuple[str, str], ...]
+    retrievers: tuple[tuple[str, str], ...]
+    models: tuple[tuple[str, str], ...]
 
 
 class Stage(NamedTuple):
     """A timed stage."""
 
     name: str
-    seconds: float
+    milliseconds: float
 
 
 class Line(NamedTuple):
     """A row of the table."""
 
     id: int
+    name: str
     strategy: str
     what: str
     retriever: str
     settings: str  # BM25's; empty where there are none to state
-    model: str | None
+    model: str
     kind: Kind
     picked: bool
-    recalls: tuple[MeasureRow | None, ...]
-    mrr: MeasureRow | None
-    destroyed: MeasureRow | None
-    truncated: MeasureRow | None
-    unquotable: MeasureRow | None
+    recalls: tuple[Number, ...]
+    mrr: Number
+    losses: tuple[Number, ...]  # destroyed, truncated, not quotable
     chunks: float | None
     tokens: float | None
     header: float | None
-    context: MeasureRow | None
+    context: Number
+    milliseconds: float | None  # all stages
     stages: tuple[Stage, ...]
 
 
-class Failed(NamedTuple):
-    """A combination without numbers."""
+class Missing(NamedTuple):
+    """A combination without numbers, and why."""
 
-    name: str
+    strategy: str
+    what: str
+    retriever: str
+    model: str
+    state: str
     reason: str
 
 
@@ -73,9 +92,20 @@ class Card(NamedTuple):
     first: str
     second: str
     sentence: str
-    kind: str
     duel: Duel
     pairs: int
+    differ: str  # the questions on which they do, counted
+    url: str | None
+
+
+class Figure(NamedTuple):
+    """The plot and what its marks mean."""
+
+    spec: dict[str, Any]
+    summary: str
+    size: str
+    leader: str
+    beaten: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,26 +113,26 @@ class StrategiesContext:
     """Everything `templates/strategies/page.html` uses."""
 
     strip: Strip
-    verdict: Verdict
-    verdict_kind: str
+    headline: str
+    headline_kind: str
+    alarm: str
+    alarm_rest: str
+    aside: str
+    state_note: str
     choice: Choice
     sort: str
     ks: tuple[int, ...]
-    depths: tuple[tuple[str, str], ...]
-    strategies: tuple[tuple[str, str], ...]
-    retrievers: tuple[tuple[str, str], ...]
-    models: tuple[tuple[str, str], ...]
+    options: Options
     columns: tuple[Column, ...]
+    headings: tuple[Column, ...]
     lines: tuple[Line, ...]
+    missing: tuple[Missing, ...]
     total: int
     best: float | None
-    failed: tuple[Failed, ...]
-    waiting: int
     notes: tuple[str, ...]
+    picks: tuple[str, ...]
     card: Card | None
-    figure_spec: dict[str, Any]
-    figure_summary: str
-    figure_size: str
+    plotted: Figure
     links: Links
 
 
@@ -115,36 +145,37 @@ def build(loaded: LoadedSweep, choice: Choice, sources: Mapping[str, int], links
         sources: Ids of the earlier sweeps that retrievals were read from, by key.
         links: Addresses.
     """
-    sweep, arms = loaded.sweep, loaded.arms
+    sweep, arms, k = loaded.sweep, loaded.arms, choice.k
     ks, alpha = tuple(sweep.settings["k"]), sweep.settings["alpha"]
-    rows = rows_of(loaded, choice)
-    verdict = on_strategies(arms, choice.k, alpha)
-    relatives = family({arm.key: arm.outcomes for arm in arms}, choice.k, alpha)
-    leader = leader_of(arms, choice.k)
-    lines = tuple(_line(row, sweep, choice, leader) for row in rows)
-    best = max((line.recalls[ks.index(choice.k)].value or 0 for line in lines if line.recalls), default=None)  # type: ignore[union-attr]
+    rows, names = rows_of(loaded, choice), names_of(row.key for row in loaded.combinations)
+    verdict, destroyed = on_strategies(arms, k, alpha), on_destroyed(arms)
+    alarm, colon, rest = destroyed.partition(":")
+    alarmed = any(share.hits for share in destroyed_by_strategy(arms).values())
+    relatives, leader = family({arm.key: arm.outcomes for arm in arms}, k, alpha), leader_of(arms, k)
+    lines = tuple(_line(row, sweep, choice, leader, names) for row in rows)
+    at_k = [line.recalls[ks.index(k)] for line in lines]
     return StrategiesContext(
         strip=strip_of(sweep, csv_url=links.csv, json_url=links.json),
-        verdict=verdict,
-        verdict_kind=_kind(arms, leader, choice.k, alpha),
+        headline=verdict.headline,
+        headline_kind=_kind(arms, leader, k, alpha),
+        alarm=alarm if alarmed else "",
+        alarm_rest=f"{colon}{rest}" if alarmed else "",
+        aside=" ".join(said for said in verdict.asides if not alarmed or said != destroyed),
+        state_note=strategy_notes.on_state(loaded),
         choice=choice,
-        sort=choice.sort or f"-r{choice.k}",
+        sort=choice.sort or f"-r{k}",
         ks=ks,
-        depths=tuple((str(k), str(k)) for k in ks),
-        strategies=(("", "all"), *((name, name) for name in sweep.settings["strategies"])),
-        retrievers=(("", "all"), *((name, name) for name in sweep.settings["retrievers"])),
-        models=(("", "all"), *((name, short_model(name)) for name in sweep.settings["models"])),
-        columns=strategy_notes.glossary(ks, choice.k),
+        options=_options(sweep),
+        columns=strategy_notes.glossary(ks, k),
+        headings=strategy_notes.headings(k),
         lines=lines,
+        missing=tuple(_missing(row, sweep) for row in missing_of(loaded, choice)),
         total=len(loaded.combinations),
-        best=best,
-        failed=tuple(Failed(name_of(row, sweep), row.reason or "no reason was recorded") for row in failed_of(loaded)),
-        waiting=sum(row.state in ("queued", "running") for row in loaded.combinations),
+        best=max((number.value for number in at_k if number and number.value is not None), default=None),
         notes=strategy_notes.notes(loaded, sources),
-        card=_card(loaded, relatives, choice),
-        figure_spec=strategy_figures.dots(rows, relatives, leader, choice.k, lambda row: name_of(row, sweep)),
-        figure_summary=strategy_figures.summary(rows, choice.k, lambda row: name_of(row, sweep)),
-        figure_size=strategy_figures.size(len(rows)),
+        picks=tuple(names[row.key] for row in loaded.recorded if row.id in choice.pick),
+        card=_card(rows, relatives, names, choice, links, sweep.settings["seed"]),
+        plotted=_figure(rows, relatives, leader, names, k),
         links=links,
     )
 
@@ -157,20 +188,19 @@ def rows_of(loaded: LoadedSweep, choice: Choice) -> list[Row]:
     return strategy_table.ordered(rows, loaded.sweep.settings["k"], choice)
 
 
-def failed_of(loaded: LoadedSweep) -> list[CombinationRow]:
-    """Combinations that failed."""
-    return [row for row in loaded.combinations if row.state == "failed"]
+def missing_of(loaded: LoadedSweep, choice: Choice) -> list[CombinationRow]:
+    """The combinations without numbers that the filters let through."""
+    return [row for row in loaded.combinations if row.state != "recorded" and strategy_table.matches(row, choice)]
 
 
-def short_model(name: str) -> str:
-    """A model without its owner."""
-    return name.rpartition("/")[2] or name
-
-
-def name_of(row: CombinationRow, sweep: SweepRow) -> str:
-    """A combination in a few words; its model only where there is more than one."""
-    several = row.model and len(sweep.settings["models"]) > 1
-    return f"{row.strategy} {row.retriever}" + (f" {short_model(row.model or '')}" if several else "")
+def _options(sweep: SweepRow) -> Options:
+    settings = sweep.settings
+    return Options(
+        tuple((str(k), str(k)) for k in settings["k"]),
+        (("", "all"), *((name, name) for name in settings["strategies"])),
+        (("", "all"), *((name, name) for name in settings["retrievers"])),
+        (("", "all"), *((name, short_model(name)) for name in settings["models"])),
+    )
 
 
 def _kind(arms: Sequence[Arm], leader: Arm | None, k: int, alpha: float) -> str:
@@ -183,42 +213,71 @@ def _kind(arms: Sequence[Arm], leader: Arm | None, k: int, alpha: float) -> str:
     return "" if resolved else "open"
 
 
-def _line(row: Row, sweep: SweepRow, choice: Choice, leader: Arm | None) -> Line:
+def _line(row: Row, sweep: SweepRow, choice: Choice, leader: Arm | None, names: Names) -> Line:
     one, numbers = row
-    destroyed = numbers.get(measures.DESTROYED.name)
-    kind: Kind = "best" if leader and one.key == leader.key else "plain"
-    chunks, tokens, header = (
-        numbers.get(each.name) for each in (measures.CHUNKS, measures.TOKENS, measures.HEADER_SHARE)
-    )
+    sizes = [numbers.get(each.name) for each in (measures.CHUNKS, measures.TOKENS, measures.HEADER_SHARE)]
+    chunks, tokens, header = (number.value if number else None for number in sizes)
     return Line(
         id=one.id or 0,
+        name=names[one.key],
         strategy=one.strategy,
-        what=describe(strategy_from_spec(one.strategy, sweep.settings["strategies"][one.strategy])),
+        what=_what(sweep, one.strategy),
         retriever=one.retriever,
         settings=sweep.settings.get("bm25", "").partition(", tokens")[0] if one.retriever == "bm25" else "",
-        model=short_model(one.model) if one.model else None,
-        kind=kind,
+        model=short_model(one.model) if one.model else "",
+        kind="best" if leader and one.key == leader.key else "plain",
         picked=one.id in choice.pick,
         recalls=tuple(numbers.get(measures.recall(k).name) for k in sweep.settings["k"]),
         mrr=numbers.get(measures.MRR.name),
-        destroyed=destroyed,
-        truncated=numbers.get(measures.TRUNCATED.name),
-        unquotable=numbers.get(measures.NOT_QUOTABLE.name),
-        chunks=chunks.value if chunks else None,
-        tokens=tokens.value if tokens else None,
-        header=header.value if header else None,
+        losses=tuple(numbers.get(each.name) for each in LOSSES),
+        chunks=chunks,
+        tokens=tokens,
+        header=header,
         context=numbers.get(measures.tokens(choice.k).name),
+        milliseconds=row.milliseconds,
         stages=tuple(Stage(*stage) for stage in strategy_table.stages(numbers)),
     )
 
 
-def _card(loaded: LoadedSweep, relatives: Family | None, choice: Choice) -> Card | None:
-    by_id = {row.id: row for row in loaded.recorded}
-    picked = [by_id[one] for one in choice.pick if one in by_id]
+def _missing(row: CombinationRow, sweep: SweepRow) -> Missing:
+    reason = row.reason or ("no reason was recorded" if row.state == "failed" else "")
+    model = short_model(row.model) if row.model else ""
+    return Missing(row.strategy, _what(sweep, row.strategy), row.retriever, model, row.state, reason)
+
+
+def _what(sweep: SweepRow, strategy: str) -> str:
+    return describe(strategy_from_spec(strategy, sweep.settings["strategies"][strategy]))
+
+
+def _card(
+    rows: Sequence[Row], relatives: Family | None, names: Names, choice: Choice, links: Links, seed: int
+) -> Card | None:
+    """The picked pair, the row that stands higher first."""
+    picked = [row.combination for row in rows if row.combination.id in choice.pick]
     if relatives is None or len(picked) != 2:
         return None
-    first, second = (name_of(row, loaded.sweep) for row in picked)
-    duel = relatives.duel(picked[0].key, picked[1].key, loaded.sweep.settings["seed"])
+    first, second = (names[row.key] for row in picked)
+    duel = relatives.duel(picked[0].key, picked[1].key, seed)
     return Card(
-        first, second, on_pair(duel.pair, first, second), "" if duel.pair.resolved else "open", duel, relatives.pairs
+        first=first,
+        second=second,
+        sentence=on_pair(duel.pair, first, second),
+        duel=duel,
+        pairs=relatives.pairs,
+        differ=plural(len(duel.won) + len(duel.lost), "question that differs", "questions that differ"),
+        url=links.pair.format(*(row.id for row in picked)) if links.pair else None,
+    )
+
+
+def _figure(rows: Sequence[Row], relatives: Family | None, leader: Arm | None, names: Names, k: int) -> Figure:
+    def name(row: CombinationRow) -> str:
+        return names[row.key]
+
+    shown = next((name(row.combination) for row in rows if leader and row.combination.key == leader.key), "")
+    return Figure(
+        spec=strategy_figures.dots(rows, relatives, leader, k, name),
+        summary=strategy_figures.summary(rows, k, name),
+        size=strategy_figures.size(len(rows)),
+        leader=shown,
+        beaten=any(strategy_figures.standing(row, relatives, leader) == "beaten" for row in rows),
     )

@@ -20,11 +20,11 @@ def dots(rows: Sequence[Row], relatives: Family | None, leader: Arm | None, k: i
     shown = [(row, number) for row, number in _known(rows, k)][::-1]  # Plotly's first category is the lowest
     groups: dict[str, list[tuple[Row, MeasureRow]]] = {"leader": [], "level": [], "beaten": []}
     for row, number in shown:
-        groups[_standing(row, relatives, leader)].append((row, number))
+        groups[standing(row, relatives, leader)].append((row, number))
     looks = {
-        "leader": ("finds most", "var(--right)", "circle"),
-        "level": ("cannot be told from it", "var(--ink)", "circle"),
-        "beaten": ("proven to find less", "var(--soft)", "circle-open"),
+        "leader": ("finds most", "var(--right)", False),
+        "level": ("cannot be told from it", "var(--ink)", False),
+        "beaten": ("proven to find less", "var(--soft)", True),
     }
     data = [_trace(groups[key], k, name, *looks[key], relatives, leader) for key in looks if groups[key]]
     return {
@@ -65,7 +65,8 @@ def _known(rows: Sequence[Row], k: int) -> list[tuple[Row, MeasureRow]]:
     return [(row, number) for row, number in pairs if number is not None and number.value is not None]
 
 
-def _standing(row: Row, relatives: Family | None, leader: Arm | None) -> str:
+def standing(row: Row, relatives: Family | None, leader: Arm | None) -> str:
+    """How a combination stands to the one that finds most: leader, level or beaten."""
     if relatives is None or leader is None:
         return "level"
     if row.combination.key == leader.key:
@@ -79,7 +80,7 @@ def _trace(
     name: Namer,
     words: str,
     colour: str,
-    symbol: str,
+    hollow: bool,
     relatives: Family | None,
     leader: Arm | None,
 ) -> dict[str, Any]:
@@ -100,11 +101,11 @@ def _trace(
             "symmetric": False,
             "thickness": 2.2,
             "width": 0,
-            "color": colour if symbol == "circle" and "right" in colour else "var(--edge)",
+            "color": "var(--right)" if colour == "var(--right)" else "var(--edge)",
             "array": [(number.high or 0.0) - value for (_, number), value in zip(group, values, strict=True)],
             "arrayminus": [value - (number.low or 0.0) for (_, number), value in zip(group, values, strict=True)],
         },
-        "marker": {"color": colour, "size": 9, "symbol": symbol, "line": {"width": 2, "color": colour}},
+        "marker": {"color": "var(--paper)" if hollow else colour, "size": 9, "line": {"width": 2, "color": colour}},
         "customdata": [
             f"{number.hits} of {number.n} {interval(number.low, number.high)}{compared(row)}" for row, number in group
         ],

@@ -26,10 +26,27 @@ def glossary(ks: Sequence[int], k: int) -> tuple[Column, ...]:
         measures.tokens(k),
         *(measures.latency(stage) for stage in measures.LATENCY_STAGES),
     ]
-    return tuple(
-        Column(one.name, one.label, description=one.description[:1].upper() + one.description[1:] + ".")
-        for one in shown
-    )
+    return tuple(Column(one.name, one.label, description=_sentence(one)) for one in shown)
+
+
+def headings(k: int) -> tuple[Column, ...]:
+    """Heads of the columns after R@k, by the names they sort under."""
+    shown = {
+        "mrr": measures.MRR,
+        "destroyed": measures.DESTROYED,
+        "truncated": measures.TRUNCATED,
+        "unquotable": measures.NOT_QUOTABLE,
+        "chunks": measures.CHUNKS,
+        "tokens": measures.TOKENS,
+        "header": measures.HEADER_SHARE,
+        "context": measures.tokens(k),
+    }
+    heads = tuple(Column(name, one.label, description=_sentence(one)) for name, one in shown.items())
+    return (*heads, Column("ms", "ms a question", description="The medians of all stages, added up."))
+
+
+def _sentence(measure: Measure) -> str:
+    return measure.description[:1].upper() + measure.description[1:] + "."
 
 
 def notes(loaded: LoadedSweep, sources: Mapping[str, int]) -> tuple[str, ...]:
@@ -39,6 +56,19 @@ def notes(loaded: LoadedSweep, sources: Mapping[str, int]) -> tuple[str, ...]:
         return ()
     said = [*_bm25(loaded), *_over_window(recorded), *_measured_in(recorded, sources), *_identity(recorded)]
     return tuple(said)
+
+
+def on_state(loaded: LoadedSweep) -> str:
+    """What is missing of a sweep that has not finished, and what to do; empty where it has."""
+    sweep, recorded, total = loaded.sweep, len(loaded.recorded), len(loaded.combinations)
+    if sweep.state == "finished":
+        return ""
+    so_far = f"{recorded} of {plural(total, 'combination')} {'is' if recorded == 1 else 'are'} recorded and shown"
+    if sweep.state in ("running", "queued"):
+        return f"This sweep is {sweep.state}: {so_far}; load the page again for more."
+    reason = f" ({sweep.reason})" if sweep.reason else ""
+    advice = "run it again with `bluffline run`: what is recorded is not measured twice"
+    return f"This sweep is {sweep.state}{reason}: {so_far}; {advice}."
 
 
 def _bm25(loaded: LoadedSweep) -> list[str]:

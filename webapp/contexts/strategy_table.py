@@ -92,7 +92,7 @@ def shown_measures(sweep: SweepRow) -> list[Measure]:
     return list(measures.registry(sweep.settings["k"]).values())
 
 
-def table(sweep: SweepRow, rows: Sequence[Row], failed: Sequence[CombinationRow]) -> Table:
+def table(sweep: SweepRow, rows: Sequence[Row], missing: Sequence[CombinationRow]) -> Table:
     """The shown combinations as data, every number with its interval and n."""
     known = shown_measures(sweep)
     columns = [
@@ -105,7 +105,7 @@ def table(sweep: SweepRow, rows: Sequence[Row], failed: Sequence[CombinationRow]
     ]
     for measure in known:
         columns += _columns_of(measure)
-    facts = [*((row.combination, row.numbers) for row in rows), *((row, {}) for row in failed)]
+    facts = [*((row.combination, row.numbers) for row in rows), *((row, {}) for row in missing)]
     return Table(
         f"sweep-{sweep.id}-strategies",
         tuple(columns),
@@ -140,6 +140,6 @@ def _cells(measure: Measure, number: MeasureRow | None) -> tuple[Cell, ...]:
 
 
 def stages(numbers: Numbers) -> list[tuple[str, float]]:
-    """Timed stages of a retriever: name and median in seconds."""
+    """Timed stages of a retriever: name and median in milliseconds."""
     timed = ((stage, numbers.get(measures.latency(stage).name)) for stage in LATENCY_STAGES)
-    return [(stage, number.value / 1000) for stage, number in timed if number is not None and number.value is not None]
+    return [(stage, number.value) for stage, number in timed if number is not None and number.value is not None]

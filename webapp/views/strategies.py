@@ -26,7 +26,9 @@ def page(sweep_id: int) -> Response:
     choice = _choice(sweep)
     loaded = _load(sweep)
     sources = sweep_ids(dashboard().engine, {row.measured_in for row in loaded.recorded if row.measured_in})
-    return rendering.page("strategies", strategies.build(loaded, choice, sources, _links(sweep_id)), "strategies")
+    return rendering.page(
+        "strategies", strategies.build(loaded, choice, sources, _links(sweep_id, choice.k)), "strategies"
+    )
 
 
 @blueprint.get("/sweeps/<int:sweep_id>/strategies.<any(csv, json, md):form>")
@@ -35,7 +37,7 @@ def table(sweep_id: int, form: Format) -> Response:
     sweep = get_sweep(sweep_id)
     choice, loaded = _choice(sweep), _load(sweep, outcomes=False)
     return exports.respond(
-        strategy_table.table(sweep, strategies.rows_of(loaded, choice), strategies.failed_of(loaded)), form
+        strategy_table.table(sweep, strategies.rows_of(loaded, choice), strategies.missing_of(loaded, choice)), form
     )
 
 
@@ -62,14 +64,14 @@ def _load(sweep: SweepRow, *, outcomes: bool = True) -> LoadedSweep:
     )
 
 
-def _links(sweep_id: int) -> strategies.Links:
-    query = params.query_string()
+def _links(sweep_id: int, k: int) -> strategies.Links:
+    query, pairs = params.query_string(), url_or_none("pairs.page", sweep_id=sweep_id)
     csv, json, md = (url_for("strategies.table", sweep_id=sweep_id, form=form) + query for form in exports.FORMATS)
     return strategies.Links(
         here=request.path,
         csv=csv,
         json=json,
         md=md,
-        pairs=url_or_none("pairs.page", sweep_id=sweep_id),
-        threshold=url_or_none("threshold.page", sweep_id=sweep_id),
+        pair=f"{pairs}?k={k}&a={{}}&b={{}}#pair" if pairs else None,
+        clear=params.here(pick=None),
     )
