@@ -214,7 +214,7 @@ def _stamp(name: str, folder: Path, source: str) -> ModelStamp:
         configuration = json.loads((folder / "config.json").read_text("utf-8"))
         dimensions = int(configuration["hidden_size"])
         window = _window(folder, configuration)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(f"the model {name} cannot be read: its configuration in {folder} is not usable") from error
     shaping = sorted(file for file in folder.rglob("*") if _shapes_vectors(file))
     digest = hashlib.sha256()
