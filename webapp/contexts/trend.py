@@ -225,7 +225,7 @@ def _hover(point: TrendPoint, measure: Measure, name: str) -> str:
         ", uncommitted changes" if point.dirty else ""
     )
     value = written_with_interval(measure, point.value, point.low, point.high, point.n)
-    return f"<b>{value}</b><br>{_escaped(name)}<br>sweep {point.sweep_id}, {where}"
+    return f"{value}<br>{_escaped(name)}<br>sweep {point.sweep_id}, {where}"
 
 
 def _escaped(words: str) -> str:

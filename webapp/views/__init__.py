@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from flask import Blueprint
 
-from webapp.views import compare, overview, patterns, questions, strategies, threshold
+from webapp.views import compare, decisions, overview, patterns, questions, strategies, threshold
 
-BLUEPRINTS: tuple[Blueprint, ...] = (overview.blueprint, compare.blueprint, questions.blueprint, strategies.blueprint, threshold.blueprint, patterns.blueprint)
+BLUEPRINTS: tuple[Blueprint, ...] = (overview.blueprint, compare.blueprint, questions.blueprint, decisions.blueprint, strategies.blueprint, threshold.blueprint, patterns.blueprint)
