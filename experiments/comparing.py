@@ -147,9 +147,7 @@ def compared(
 def side_by_side(ranks: Mapping[str, Sequence[Ranked]], asked: Sequence[QueryRow], k: int) -> dict[str, Proportion]:
     """R@k of each combination on all answerable questions of its own sweep."""
     answerable = {row.query_id for row in asked if row.needle_id is not None}
-    return {
-        key: _found([one for one in found if one.query_id in answerable], k) for key, found in ranks.items()
-    }
+    return {key: _found([one for one in found if one.query_id in answerable], k) for key, found in ranks.items()}
 
 
 def settings_differences(
@@ -178,14 +176,12 @@ def _identity(row: QueryRow, *, moved: bool) -> tuple[str | None, ...]:
     return (row.text, row.document, row.needle) if moved else (row.text, row.needle_id, row.needle)
 
 
-def _on_shared(
-    ranks: Mapping[str, Sequence[Ranked]], shared: Mapping[str, QueryRow]
-) -> dict[str, list[OutcomeRecord]]:
-    """Outcomes of the shared questions with the later sweep's needle ids, so that both sides name a needle alike."""
+def _on_shared(ranks: Mapping[str, Sequence[Ranked]], shared: Mapping[str, QueryRow]) -> dict[str, list[OutcomeRecord]]:
+    """Outcomes of the shared questions, with the later sweep's needle ids: both sides then name a needle alike."""
     return {
         key: [
-            OutcomeRecord(0, one.query_id, shared[one.query_id].needle_id, shared[one.query_id].phrasing, None, one.rank,
-                          one.destroyed, False, None, None, None, None, None)
+            OutcomeRecord(0, one.query_id, shared[one.query_id].needle_id, shared[one.query_id].phrasing, None,
+                          one.rank, one.destroyed, False, None, None, None, None, None)
             for one in found
             if one.query_id in shared
         ]
@@ -199,7 +195,10 @@ def _found(outcomes: Sequence[Ranked], k: int) -> Proportion:
 
 def _facts(sweep: SweepRow, combinations: Sequence[CombinationRow]) -> Iterator[tuple[str, str]]:
     """Everything that may explain a difference, by name and in words."""
-    yield "commit", f"{sweep.commit[:_HASH_SHOWN]}{' with uncommitted changes' if sweep.dirty else ''}" if sweep.commit else "-"
+    yield (
+        "commit",
+        f"{sweep.commit[:_HASH_SHOWN]}{' with uncommitted changes' if sweep.dirty else ''}" if sweep.commit else "-",
+    )
     for name, value in sweep.settings.items():
         if isinstance(value, dict):
             yield from ((f"{_SETTING_WORDS.get(name, name)} {key}", str(each)) for key, each in value.items())

@@ -1,7 +1,7 @@
-"""What a question set holds, and what it can show: phrasing pairs, balance, widths of intervals, detectable differences.
+"""What a question set holds and what it can show: phrasing pairs, balance, widths of intervals, differences it detects.
 
-All of it is known before anything is measured: how wide an interval will be depends on how many questions there are, and
-on nothing a retriever does.
+All of it is known before anything is measured: how wide an interval will be depends on how many questions there are,
+and on nothing a retriever does.
 """
 
 from __future__ import annotations
@@ -228,9 +228,7 @@ def detectable(n: int, alpha: float, pairs: int) -> list[Detectable]:
         single = discordant_needed(share, alpha, POWER)
         family = discordant_needed(share, alpha / max(pairs, 1), POWER)
         reachable = single is not None and single <= n and n > 0
-        rows.append(
-            Detectable(share, single, family, (2 * share - 1) * single / n if reachable and single else None)
-        )
+        rows.append(Detectable(share, single, family, (2 * share - 1) * single / n if reachable and single else None))
     return rows
 
 

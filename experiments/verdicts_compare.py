@@ -1,4 +1,4 @@
-"""What two sweeps say about each other, in plain sentences. Nothing is called a change without a resolved paired test."""
+"""What two sweeps say about each other, in plain sentences. No change is claimed without a resolved paired test."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ def on_comparability(may: Comparability, before: int, after: int) -> str:
     if may.claim == "all":
         return f"{these} may be compared: same documents, questions, hit rule and pipeline."
     if may.claim == "shared":
-        return (
-            f"{these} may be compared on {_shared(may)} only: the question sets differ, everything else is the same."
-        )
+        return f"{these} may be compared on {_shared(may)} only: the question sets differ, everything else is the same."
     if may.claim == "counts":
         return (
             f"{these} may not be compared in full: the {listed(different)} changed, so a difference need not come from "
@@ -85,7 +83,9 @@ def on_changes(
     ]
     rest = len(found) - len(more) - len(fewer)
     others = f" For the other {rest:,} no change is proven." if rest else ""
-    return Verdict(f"At R@{k}, {listed(said)}, resolved by a paired test.{others}", (f"{counts[:1].upper()}{counts[1:]}.",))
+    return Verdict(
+        f"At R@{k}, {listed(said)}, resolved by a paired test.{others}", (f"{counts[:1].upper()}{counts[1:]}.",)
+    )
 
 
 def on_change(one: Compared, may: Comparability, alpha: float, name: str) -> str:

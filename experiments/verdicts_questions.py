@@ -11,7 +11,6 @@ from experiments.stats.intervals import clopper_pearson_upper
 from experiments.verdicts import Verdict
 from experiments.words import listed, plural
 
-FEW_FOR_A_BOUND = 0.2  # a bound wider than this promises next to nothing
 _NAMED_AT_MOST = 5
 
 
@@ -29,14 +28,18 @@ def on_question_set(held: Balance, alpha: float, combinations: int) -> Verdict:
         f"{plural(held.questions, 'question')}: {held.answerable:,} answerable over {plural(held.needles, 'needle')}, "
         f"{held.unanswerable:,} unanswerable ({held.near:,} near, {held.far:,} far)."
     )
-    return Verdict(contents, tuple(said for said in (_widths(held), _pairs(held, alpha, combinations), _bluffs(held)) if said))
+    return Verdict(
+        contents, tuple(said for said in (_widths(held), _pairs(held, alpha, combinations), _bluffs(held)) if said)
+    )
 
 
 def _widths(held: Balance) -> str:
     half = half_width(held.answerable, 0.5)
     if half is None:
         return "With no answerable question nothing can be said about finding answers."
-    return f"An R@k near one half will be known to within ±{half:.2f} on {plural(held.answerable, 'answerable question')}."
+    return (
+        f"An R@k near one half will be known to within ±{half:.2f} on {plural(held.answerable, 'answerable question')}."
+    )
 
 
 def _pairs(held: Balance, alpha: float, combinations: int) -> str:
@@ -44,7 +47,10 @@ def _pairs(held: Balance, alpha: float, combinations: int) -> str:
         return ""
     alone = fewest(alpha, 1)
     if alone > held.answerable:
-        return f"No two combinations can be told apart: they would have to differ on {alone} questions, and there are {held.answerable}."
+        return (
+            f"No two combinations can be told apart: they would have to differ on {alone} questions, and there are "
+            f"{held.answerable}."
+        )
     said = f"Two combinations must differ on at least {alone} questions, all one way, to be told apart by themselves"
     pairs = pairs_of(combinations)
     if pairs == 1:
@@ -56,13 +62,17 @@ def _pairs(held: Balance, alpha: float, combinations: int) -> str:
 
 def _bluffs(held: Balance) -> str:
     if not held.unanswerable:
-        return "There are no unanswerable questions, so nothing will be known about bluffs: add some with a stratum, near or far."
+        return (
+            "There are no unanswerable questions, so nothing will be known about bluffs: add some with a stratum, near "
+            "or far."
+        )
     parts = []
     for name, n in (("near", held.near), ("far", held.far)):
         if not n:
             parts.append(f"nothing can be promised about {name} questions, of which there are none")
         else:
-            parts.append(f"not one bluff on {plural(n, f'{name} question')} would still only promise at most {_percent(clopper_pearson_upper(0, n))}")
+            least = _percent(clopper_pearson_upper(0, n))
+            parts.append(f"not one bluff on {plural(n, f'{name} question')} would still only promise at most {least}")
     return f"About bluffs: {'; '.join(parts)} (95 % confidence)."
 
 
@@ -74,8 +84,8 @@ def on_target(target: float, confidence: float, rows: Sequence[BoundRow], held: 
         more = none - n
         said.append(f"the {n:,} {name} ones are enough" if more <= 0 else f"{more:,} more {name} ones are needed")
     return (
-        f"To promise at most {_percent(target)} bluffs with {_percent(confidence)} confidence takes {none:,} unanswerable "
-        f"questions without a single bluff: {listed(said)}. Each bluff that is seen takes more."
+        f"To promise at most {_percent(target)} bluffs with {_percent(confidence)} confidence takes {none:,} "
+        f"unanswerable questions without a single bluff: {listed(said)}. Each bluff that is seen takes more."
     )
 
 
@@ -85,7 +95,13 @@ def on_check(faults: Sequence[Fault], documents: int, questions: int) -> str:
     if not faults:
         return f"{whole}: every needle stands exactly once in the documents, and none is a heading."
     kinds = Counter(kind_of(fault) for fault in faults)
-    words = {"missing": "missing", "drifted": "drifted", "repeated": "repeated", "heading": "a heading", "other": "of another kind"}
+    words = {
+        "missing": "missing",
+        "drifted": "drifted",
+        "repeated": "repeated",
+        "heading": "a heading",
+        "other": "of another kind",
+    }
     counts = [f"{kinds[kind]:,} {words[kind]}" for kind in FAULT_KINDS if kinds[kind]]
     return f"{plural(len(faults), 'fault')} ({listed(counts)}); {whole}."
 
@@ -99,7 +115,9 @@ def on_change_of_set(change: SetChange, sweep_id: int) -> str:
         for word, names in (("added", change.added), ("removed", change.removed), ("changed", change.changed))
         if names
     ]
-    return f"Since sweep {sweep_id} the file has changed: {listed(parts)}. Its numbers are of the questions as they were."
+    return (
+        f"Since sweep {sweep_id} the file has changed: {listed(parts)}. Its numbers are of the questions as they were."
+    )
 
 
 def _percent(share: float) -> str:

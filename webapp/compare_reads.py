@@ -77,9 +77,7 @@ def read(sweeps: list[SweepRow]) -> tuple[Facts, Choice]:
     )
     alpha = float(after.settings["alpha"])
     found = comparing.compared(may, old, new, choice.k, alpha=alpha, seed=int(after.settings["seed"]))
-    urls = {
-        query_id: url_or_none("queries.query", sweep_id=choice.b, query_id=query_id) for query_id in may.shared
-    }
+    urls = {query_id: url_or_none("queries.query", sweep_id=choice.b, query_id=query_id) for query_id in may.shared}
     facts = Facts(
         before=before,
         after=after,
@@ -103,7 +101,9 @@ def _two(sweeps: list[SweepRow]) -> tuple[SweepRow, SweepRow]:
         candidates = [one for one in sweeps if before is None or one.id != before.id]
         after = next((one for one in candidates if one.state == "finished"), candidates[0])
     if before is None:
-        older = [one for one in sweeps if (one.id or 0) < (after.id or 0)] or [one for one in sweeps if one is not after]
+        older = [one for one in sweeps if (one.id or 0) < (after.id or 0)] or [
+            one for one in sweeps if one is not after
+        ]
         same = [
             one
             for one in older
@@ -128,7 +128,9 @@ def _named(name: str, sweeps: list[SweepRow]) -> SweepRow | None:
             raise BadParameterError(name, wanted, f"a sweep that holds numbers; sweep {number} is {row.state}")
         return row
     for sweep in sweeps:
-        if wanted in (sweep.tag, sweep.branch) or (len(wanted) >= 4 and (sweep.commit or "").startswith(wanted.lower())):
+        if wanted in (sweep.tag, sweep.branch) or (
+            len(wanted) >= 4 and (sweep.commit or "").startswith(wanted.lower())
+        ):
             return sweep
     raise BadParameterError(name, wanted, "the number of a sweep, or the commit, tag or branch of one that is here")
 

@@ -17,7 +17,7 @@ from experiments.recording import query_rows
 from store import reads, reads_history
 from store.tables import QueryRow, SweepRow
 from webapp import params
-from webapp.contexts.questions import Checked, Choice
+from webapp.contexts.question_tables import Checked, Choice
 from webapp.dashboard import dashboard
 from webapp.errors import PageError
 from webapp.sweeps import UnknownSweepError, remember_sweep

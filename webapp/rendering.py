@@ -38,9 +38,8 @@ def page(view: str, context: DataclassInstance, *fragments: str, status: int = 2
 
 def fragment(view: str, name: str, context: DataclassInstance) -> Response:
     """Render one fragment of a page, whatever was asked for."""
-    response = make_response(
-        render_template(f"{view}/_{name}.html", **{field.name: getattr(context, field.name) for field in fields(context)})
-    )
+    values = {field.name: getattr(context, field.name) for field in fields(context)}
+    response = make_response(render_template(f"{view}/_{name}.html", **values))
     response.vary.update(("HX-Request", "HX-Target"))
     return response
 

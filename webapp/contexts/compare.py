@@ -20,6 +20,7 @@ from webapp.exports import Column
 
 ALL = ""  # every combination
 
+
 class Choice(NamedTuple):
     """The state of the page."""
 
@@ -132,7 +133,7 @@ def build(facts: Facts, choice: Choice, sweeps: Sequence[SweepRow], links: Links
         verdict_kind=_kind(facts),
         asides=verdict.asides,
         incomplete=tuple(
-            f"Sweep {one.id} {'is' if one.state == 'running' else 'was'} {one.state}: only what it recorded is compared."
+            f"Sweep {one.id} {'is' if one.state == 'running' else 'was'} {one.state}: what it recorded is compared."
             for one in (facts.before, facts.after)
             if one.state != "finished"
         ),
@@ -163,9 +164,7 @@ def build(facts: Facts, choice: Choice, sweeps: Sequence[SweepRow], links: Links
 def lines_of(facts: Facts, choice: Choice) -> list[Line]:
     """The combinations in the chosen order."""
     names = names_of([*facts.alone_after, *facts.alone_before])
-    found = compare_tables.lines(
-        facts.found, facts.alone_before, facts.alone_after, facts.may, facts.alpha, names
-    )
+    found = compare_tables.lines(facts.found, facts.alone_before, facts.alone_after, facts.may, facts.alpha, names)
     return compare_tables.ordered(found, choice.sort)
 
 

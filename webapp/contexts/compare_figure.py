@@ -26,7 +26,9 @@ def spec(lines: Sequence[Line], k: int) -> dict[str, Any] | None:
     if not rows:
         return None
     traces = [
-        _trace([line for line in rows if line.kind == kind], kind) for kind in COLOURS if any(line.kind == kind for line in rows)
+        _trace([line for line in rows if line.kind == kind], kind)
+        for kind in COLOURS
+        if any(line.kind == kind for line in rows)
     ]
     return {
         "data": traces,
@@ -44,11 +46,10 @@ def summary(lines: Sequence[Line], k: int) -> str:
     if not rows:
         return "No combination found or lost a single question."
     least, most = rows[0], rows[-1]
-    return (
-        f"Differences of R@{k}: the largest gain is {_signed(most)} for {most.name}, the largest loss {_signed(least)} for "
-        f"{least.name}." if (least.difference.value or 0) < 0 else
-        f"Differences of R@{k}: the largest gain is {_signed(most)} for {most.name}; none lost on balance."
-    )  # fmt: skip
+    said = f"Differences of R@{k}: the largest gain is {_signed(most)} for {most.name}"
+    if (least.difference.value or 0) < 0:
+        return f"{said}, the largest loss {_signed(least)} for {least.name}."
+    return f"{said}; none lost on balance."
 
 
 def size(lines: Sequence[Line]) -> str:

@@ -97,7 +97,9 @@ def columns(k: int) -> tuple[Column, ...]:
         Column("p", "p", description="Exact two-sided sign test on the questions that changed."),
         Column("holm_p", "Holm p", description="The same, adjusted for testing all combinations."),
         Column("needle_p", "p by needle", description="The same test with each needle counted once."),
-        Column("reading", "Reading", description="What the test comes to; nothing is a change without Holm p under alpha."),
+        Column(
+            "reading", "Reading", description="What the test comes to; nothing is a change without Holm p under alpha."
+        ),
     )
 
 
@@ -186,7 +188,17 @@ def flip_table(rows: Sequence[FlipRow], name: str) -> Table:
         name,
         FLIP_COLUMNS,
         tuple(
-            (row.query_id, row.text, row.phrasing, row.document, row.broken, row.fixed, move.key, move.before, move.after)
+            (
+                row.query_id,
+                row.text,
+                row.phrasing,
+                row.document,
+                row.broken,
+                row.fixed,
+                move.key,
+                move.before,
+                move.after,
+            )
             for row in rows
             for move in row.moves
         ),
@@ -236,7 +248,9 @@ def _line(one: Compared, may: Comparability, alpha: float, name: str) -> Line:
 
 def _alone(key: str, name: str, before: Proportion, after: Proportion) -> Line:
     none = Estimate(None, None, None, 0)
-    return Line(key, name, estimate(before), estimate(after), 0, 0, 0, 0, none, None, None, None, "untested", "plain", "")
+    return Line(
+        key, name, estimate(before), estimate(after), 0, 0, 0, 0, none, None, None, None, "untested", "plain", ""
+    )
 
 
 def estimate(share: Proportion) -> Estimate:

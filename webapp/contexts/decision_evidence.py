@@ -91,7 +91,9 @@ def read(decision: DecisionRow) -> Evidence:
         refusing=costs.get("refusing_everything"),
         extremes=_extremes(record.get("extremes") or {}),
         sentences=tuple(str(one) for one in record.get("sentences", ())),
-        folds=tuple((one["fold"] + 1, _threshold(one["threshold"]), one["questions"]) for one in choice.get("folds", ())),
+        folds=tuple(
+            (one["fold"] + 1, _threshold(one["threshold"]), one["questions"]) for one in choice.get("folds", ())
+        ),
     )
 
 
@@ -159,8 +161,8 @@ def _extremes(found: Mapping[str, Any]) -> str:
     worst_query, best_query = found.get("worst_query"), found.get("best_query")
     if found.get("separable"):
         return (
-            f"Every needle's chunk lay nearer ({worst:.3f} at worst, {worst_query}) than anything an unanswerable question "
-            f"found ({best:.3f} at best, {best_query})."
+            f"Every needle's chunk lay nearer ({worst:.3f} at worst, {worst_query}) than anything an unanswerable "
+            f"question found ({best:.3f} at best, {best_query})."
         )
     return (
         f"No threshold gets everything right: the worst answerable question, {worst_query}, lay {worst:.3f} from its "

@@ -14,7 +14,8 @@ def spec(evidence: Evidence, threshold: float) -> dict[str, Any] | None:
         return None
     x = [point.threshold for point in points]
     edge: dict[str, Any] = {
-        "type": "scatter", "mode": "lines", "x": x, "hoverinfo": "skip", "line": {"width": 0, "color": "var(--right-wash)"},
+        "type": "scatter", "mode": "lines", "x": x, "hoverinfo": "skip",
+        "line": {"width": 0, "color": "var(--right-wash)"},
     }  # fmt: skip
     alike = [point for point in points if point.alike]
     return {

@@ -191,7 +191,11 @@ def build_one(
 def table(decisions: Sequence[DecisionRow]) -> Table:
     """All decisions as data."""
     columns = [column for column in COLUMNS if column.name not in ("right", "bluffs")]
-    shares = [Column(f"{name}_{part}", f"{name} {part}") for name in ("right", "bluffs") for part in ("value", "low", "high", "n")]
+    shares = [
+        Column(f"{name}_{part}", f"{name} {part}")
+        for name in ("right", "bluffs")
+        for part in ("value", "low", "high", "n")
+    ]
     later = {one.supersedes: one.id for one in decisions}
     rows = []
     for one in decisions:

@@ -19,7 +19,7 @@ class InForce(NamedTuple):
     """A decision in a few facts."""
 
     decision_id: int
-    url: str
+    url: str | None
     threshold: float
     name: str
     who: str
@@ -31,7 +31,7 @@ class InForce(NamedTuple):
     judged_on: int | None
 
 
-def in_force(decision: DecisionRow, validity: Validity | None, url: str) -> InForce:
+def in_force(decision: DecisionRow, validity: Validity | None, url: str | None) -> InForce:
     """The facts of a decision and whether it holds."""
     state = validity.state if validity else "cannot be judged"
     return InForce(

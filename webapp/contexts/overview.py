@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from experiments.launching import Launched
-from experiments.trends import trend
+from experiments.trends import TrendPoint, trend
 from experiments.validity import Validity
 from experiments.verdicts_overview import on_failed, on_undecided
 from store.reads_history import CombinationState, NumberRecord
@@ -102,7 +102,13 @@ def build(facts: Facts, choice: Choice, links: Links, measures_what: str) -> Ove
     states = facts.states.get(newest.id or 0, ()) if newest else ()
     undecided = on_undecided(newest.id if newest else None)
     lines = sweep_list.lines(
-        sweeps, facts.states, facts.recalls, choice.k, urls=links.sweeps, compare_url=links.compare, length=choice.length
+        sweeps,
+        facts.states,
+        facts.recalls,
+        choice.k,
+        urls=links.sweeps,
+        compare_url=links.compare,
+        length=choice.length,
     )
     points = points_of(facts, choice)
     keys = list(dict.fromkeys(one.key for sweep in sweeps for one in facts.states.get(sweep.id or 0, ())))
@@ -135,7 +141,7 @@ def newest_finished(sweeps: Sequence[SweepRow]) -> SweepRow | None:
     return next((sweep for sweep in sweeps if sweep.state == "finished"), None)
 
 
-def points_of(facts: Facts, choice: Choice) -> list[trends.TrendPoint]:
+def points_of(facts: Facts, choice: Choice) -> list[TrendPoint]:
     """The chosen trend, oldest first."""
     shown = [sweep for sweep in facts.sweeps if choice.trend.branch in ("", sweep.branch)]
     return trend(shown[::-1], facts.trend, choice.trend.measure, choice.trend.key)

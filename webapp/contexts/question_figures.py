@@ -22,13 +22,15 @@ def width_spec(held: Balance) -> dict[str, Any] | None:
         "data": [
             {
                 "type": "scatter", "mode": "lines", "x": counts, "y": [half_width(n, 0.5) for n in counts],
-                "line": {"color": "var(--edge)", "width": 1.8}, "hovertemplate": "%{x} questions: ±%{y:.3f}<extra></extra>",
+                "line": {"color": "var(--edge)", "width": 1.8},
+                "hovertemplate": "%{x} questions: ±%{y:.3f}<extra></extra>",
             },
             {
                 "type": "scatter", "mode": "markers+text", "x": [n for _, n in marks],
                 "y": [half_width(n, 0.5) for _, n in marks], "text": [name for name, _ in marks],
                 "textposition": "top right", "marker": {"color": "var(--right)", "size": 9}, "cliponaxis": False,
-                "textfont": {"color": "var(--ink)"}, "hovertemplate": "%{text}: %{x} questions, ±%{y:.3f}<extra></extra>",
+                "textfont": {"color": "var(--ink)"},
+                "hovertemplate": "%{text}: %{x} questions, ±%{y:.3f}<extra></extra>",
             },
         ],
         "layout": {
@@ -69,8 +71,14 @@ def overlap_spec(rows: Sequence[OverlapRow]) -> dict[str, Any] | None:
     return {
         "data": traces,
         "layout": {
-            "xaxis": {"title": {"text": "needle's content words in the question"}, "range": [-0.03, 1.03], "tickformat": ".0%"},
-            "yaxis": {"tickvals": list(range(len(names))), "ticktext": names, "range": [-0.6, len(names) - 0.4], "showgrid": False},
+            "xaxis": {
+                "title": {"text": "needle's content words in the question"}, "range": [-0.03, 1.03],
+                "tickformat": ".0%",
+            },
+            "yaxis": {
+                "tickvals": list(range(len(names))), "ticktext": names, "range": [-0.6, len(names) - 0.4],
+                "showgrid": False,
+            },
         },
     }  # fmt: skip
 
@@ -79,7 +87,11 @@ def overlap_summary(rows: Sequence[OverlapRow]) -> str:
     """The same in words."""
     said = [f"{_name(row)}: mean {row.mean:.0%}, median {row.median:.0%} of {row.n} questions"
             for row in rows if row.mean is not None and row.median is not None]  # fmt: skip
-    return "Share of the needle's content words that stand in the question. " + "; ".join(said) + "." if said else "No overlap can be counted."
+    return (
+        "Share of the needle's content words that stand in the question. " + "; ".join(said) + "."
+        if said
+        else "No overlap can be counted."
+    )
 
 
 def _marks(held: Balance) -> list[tuple[str, int]]:

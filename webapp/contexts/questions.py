@@ -12,45 +12,15 @@ from experiments.question_set import (
     Balance,
     BoundRow,
     Detectable,
-    FaultKind,
     NeedleRow,
     OverlapRow,
-    SetChange,
     Width,
 )
 from store.tables import QueryRow, SweepRow
-from webapp.contexts import question_figures
-from webapp.exports import Column, Table
+from webapp.contexts import question_figures, question_tables
+from webapp.contexts.question_tables import Checked, Choice, FaultRow
 
 MOST_ROWS = 400  # needles shown; the files hold all
-TABLES = ("pairs", "unanswerable", "widths", "differences", "bounds", "faults")
-
-
-class Choice(NamedTuple):
-    """The state of the page."""
-
-    sweep: int | None
-    target: float  # share of bluffs to promise
-    confidence: float
-    check: bool
-
-
-class Checked(NamedTuple):
-    """What a check of the project's files found; `broken` where even the project file is faulty."""
-
-    report: CheckReport | None
-    change: SetChange | None
-    broken: str
-
-
-class FaultRow(NamedTuple):
-    """One fault of the files."""
-
-    kind: FaultKind
-    where: str
-    value: str
-    problem: str
-    advice: str
 
 
 class CheckCard(NamedTuple):
@@ -141,7 +111,7 @@ def build(
         links: Addresses.
     """
     held = question_set.balance(queries)
-    alpha, combinations = alpha_of(sweep), combinations_of(sweep)
+    alpha, combinations = question_tables.alpha_of(sweep), question_tables.combinations_of(sweep)
     verdict = verdicts_questions.on_question_set(held, alpha, combinations)
     rows = question_set.needle_rows(queries)
     overlaps = question_set.overlaps(queries)
@@ -182,92 +152,6 @@ def _needed(row: BoundRow, held: Balance) -> Needed:
     return Needed(row.bluffs, row.needed, max(row.needed - held.near, 0), max(row.needed - held.far, 0))
 
 
-def alpha_of(sweep: SweepRow | None) -> float:
-    """The significance level that is used with the set."""
-    return float(sweep.settings.get("alpha", 0.05)) if sweep else 0.05
-
-
-def combinations_of(sweep: SweepRow | None) -> int:
-    """How many combinations are compared with the set: those of the sweep, or of the grid that is measured by default."""
-    if sweep is None:
-        return 18
-    settings = sweep.settings
-    free = "bm25" in settings["retrievers"]
-    with_model = len(settings["retrievers"]) - free
-    return len(settings["strategies"]) * (with_model * len(settings["models"]) + free)
-
-
-def fault_rows(report: CheckReport) -> list[FaultRow]:
-    """The faults, those of needles told apart."""
-    return [
-        FaultRow(
-            question_set.kind_of(fault),
-            fault.file.rsplit("/", 1)[-1] + (f":{fault.line}" if fault.line is not None else ""),
-            fault.value,
-            fault.problem,
-            fault.advice,
-        )
-        for fault in report.faults
-    ]
-
-
-def table(which: str, queries: Sequence[QueryRow], sweep: SweepRow | None, choice: Choice, checked: Checked | None) -> Table:
-    """One of the page's tables as data.
-
-    Raises:
-        ValueError: If there is no such table.
-    """
-    held = question_set.balance(queries)
-    if which == "pairs":
-        return _pairs_table(question_set.needle_rows(queries), held)
-    if which == "unanswerable":
-        columns = (Column("query_id", "Question"), Column("stratum", "Stratum"), Column("text", "Asked"))
-        rows = tuple((q.query_id, q.stratum, q.text) for q in queries if q.needle_id is None)
-        return Table("unanswerable-questions", columns, rows)
-    if which == "widths":
-        columns = tuple(Column(*pair) for pair in (("what", "Share of"), ("n", "n"), ("half_width", "± near one half"),
-                        ("half_width_at_0_9", "± near 0.9"), ("bound_of_none", "bound when none is seen")))  # fmt: skip
-        return Table("interval-widths", columns, tuple(tuple(row) for row in question_set.widths(held)))
-    if which == "differences":
-        columns = tuple(Column(*pair) for pair in (("win_share", "Won of the discordant"), ("needed", "Needed, alone"),
-                        ("needed_in_family", "Needed, among all pairs"), ("difference", "Difference in R@k")))  # fmt: skip
-        pairs = question_set.pairs_of(combinations_of(sweep))
-        found = question_set.detectable(held.answerable, alpha_of(sweep), pairs)
-        return Table("detectable-differences", columns, tuple(tuple(row) for row in found))
-    if which == "bounds":
-        columns = (Column("bluffs", "Bluffs seen"), Column("questions", "Unanswerable questions needed"))
-        rows_needed = question_set.bound_rows(choice.target, choice.confidence)
-        return Table("questions-for-a-bound", columns, tuple(tuple(row) for row in rows_needed))
-    if which == "faults":
-        columns = tuple(Column(name, name.capitalize()) for name in FaultRow._fields)
-        report = checked.report if checked else None
-        return Table("faults", columns, tuple(tuple(row) for row in fault_rows(report)) if report else ())
-    raise ValueError(f"there is no table {which!r}")
-
-
-def _pairs_table(rows: Sequence[NeedleRow], held: Balance) -> Table:
-    columns = [Column("needle_id", "Needle id"), Column("needle", "Needle"), Column("document", "Document")]
-    for phrasing in held.phrasings:
-        name = phrasing or "asked"
-        columns += [
-            Column(f"{name}_id", f"{name}: id"),
-            Column(f"{name}_text", f"{name}: question"),
-            Column(f"{name}_overlap", f"{name}: overlap", description="Share of the needle's words in the question."),
-        ]
-    cells = []
-    for row in rows:
-        cell: list[str | float | None] = [row.needle_id, row.needle, row.document]
-        for phrased in row.phrased:
-            # A needle that one phrasing asks for twice is rare; the files hold each question by itself.
-            cell += [
-                " / ".join(one.query_id for one in phrased) or None,
-                " / ".join(one.text for one in phrased) or None,
-                phrased[0].overlap if phrased else None,
-            ]
-        cells.append(tuple(cell))
-    return Table("phrasing-pairs", tuple(columns), tuple(cells))
-
-
 def _card(checked: Checked | None, sweep: SweepRow | None) -> CheckCard:
     if checked is None:
         return CheckCard(False, True, "", "", (), ())
@@ -282,7 +166,7 @@ def _card(checked: Checked | None, sweep: SweepRow | None) -> CheckCard:
         report.ok,
         verdicts_questions.on_check(report.faults, len(report.documents), len(report.queries)),
         change,
-        tuple(fault_rows(report)),
+        tuple(question_tables.fault_rows(report)),
         tuple(_notes(report)),
     )
 

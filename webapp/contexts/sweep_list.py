@@ -113,7 +113,7 @@ def lines(
         length: Rows.
     """
     finished = [sweep.id for sweep in sweeps if sweep.state == "finished"][:2]
-    b, a = (finished + [None, None])[:2]
+    b, a, *_ = [*finished, None, None]
     shown = []
     for place, sweep in enumerate(sweeps[:length]):
         sweep_id, older = sweep.id or 0, next(iter(sweeps[place + 1 : place + 2]), None)

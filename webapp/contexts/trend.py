@@ -247,7 +247,8 @@ def _break_words(index: int, changed: Sequence[str], count: int, *, above: bool)
     """Every second one a line higher, so that neighbours do not write over each other."""
     right = index > count / 2
     return {
-        "xref": "x", "yref": "paper", "x": index - 0.5, "y": 1, "yanchor": "bottom", "yshift": 14 if above else 0, "showarrow": False,
+        "xref": "x", "yref": "paper", "x": index - 0.5, "y": 1, "yanchor": "bottom", "yshift": 14 if above else 0,
+        "showarrow": False,
         "xanchor": "right" if right else "left", "text": f"{' and '.join(changed)} changed", "font": {"size": 11},
     }  # fmt: skip
 

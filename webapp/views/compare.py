@@ -59,7 +59,8 @@ def _links(choice: Choice) -> Links:
 
     here = url_for("compare.page")
     swapped = params.changed(request.args.items(multi=True), a=choice.b, b=choice.a)
-    combinations, questions = (files("compare.table", exports.FORMATS, what=what) for what in ("combinations", "questions"))
+    combinations = files("compare.table", exports.FORMATS, what="combinations")
+    questions = files("compare.table", exports.FORMATS, what="questions")
     markdown, as_json = files("compare.report", ("md", "json"))
     return Links(
         here=here,

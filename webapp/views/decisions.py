@@ -64,7 +64,8 @@ def one(decision_id: int) -> Response:
     remember_sweep(newest.id if newest else None)
     after = kept.superseding(engine, decision_id)
     here = sweep_ids(engine, [decision.sweep_key]).get(decision.sweep_key)
-    urls = {each: url_for("decisions.one", decision_id=each) for each in (decision.supersedes, after and after.id) if each}
+    neighbours = [each for each in (decision.supersedes, after.id if after else None) if each]
+    urls = {each: url_for("decisions.one", decision_id=each) for each in neighbours}
     context = decisions.build_one(
         decision,
         after,

@@ -6,7 +6,7 @@ from flask import Blueprint, Response, url_for
 
 from corpus import question_writing
 from webapp import exports, params, question_set_reads, rendering
-from webapp.contexts import questions
+from webapp.contexts import question_tables, questions
 from webapp.contexts.questions import Links
 from webapp.exports import Format
 from webapp.links import url_or_none
@@ -25,11 +25,11 @@ def page() -> Response:
     return rendering.page("questions", context, "check", "bounds")
 
 
-@blueprint.get(f"/questions/<any({', '.join(questions.TABLES)}):which>.<any(csv, json, md):form>")
+@blueprint.get(f"/questions/<any({', '.join(question_tables.TABLES)}):which>.<any(csv, json, md):form>")
 def table(which: str, form: Format) -> Response:
     """A table of the page as a file."""
     read = question_set_reads.read(always_check=which == "faults")
-    return exports.respond(questions.table(which, read.queries, read.sweep, read.choice, read.checked), form)
+    return exports.respond(question_tables.table(which, read.queries, read.sweep, read.choice, read.checked), form)
 
 
 @blueprint.get("/questions/<any(measured, project):which>.<any(csv, jsonl):form>")
@@ -44,7 +44,7 @@ def file(which: str, form: str) -> Response:
 
 def _links(read: Read) -> Links:
     query = params.query_string()
-    sweep = {"sweep": read.sweep.id} if read.sweep else {}
+    sweep = read.sweep.id if read.sweep else None
 
     def files(which: str) -> tuple[str, str, str]:
         csv, json, md = (url_for("questions.table", which=which, form=form) + query for form in exports.FORMATS)
@@ -55,9 +55,9 @@ def _links(read: Read) -> Links:
         here=here,
         check=params.here(check=1),
         sweep=url_or_none("queries.page", sweep_id=read.sweep.id) if read.sweep else None,
-        csv=url_for("questions.file", which="measured", form="csv", **sweep),
-        jsonl=url_for("questions.file", which="measured", form="jsonl", **sweep),
+        csv=url_for("questions.file", which="measured", form="csv", sweep=sweep),
+        jsonl=url_for("questions.file", which="measured", form="jsonl", sweep=sweep),
         project_csv=url_for("questions.file", which="project", form="csv"),
         project_jsonl=url_for("questions.file", which="project", form="jsonl"),
-        tables={which: files(which) for which in questions.TABLES},
+        tables={which: files(which) for which in question_tables.TABLES},
     )
