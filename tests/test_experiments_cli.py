@@ -438,3 +438,23 @@ def test_the_whole_of_it_with_the_real_model_and_a_real_ledger_in_a_process_of_i
                 assert run.data.metrics[f"{name}_low"] == reading[name]["low"]
             assert run.data.metrics["recall_at_1"] == one["numbers"]["recall_at_1"]["value"]
             assert run.data.metrics["mrr_high"] == one["numbers"]["mrr"]["high"]
+
+
+# sync
+
+
+def test_sync_logs_what_waits_and_says_so(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from experiments.tracking import Pushed, TrackingError
+
+    make_project(tmp_path)
+    assert command("sync", "--push") == Told(0, "Everything is logged.\n", "")
+    command("run")  # its ledger wrote nothing
+    monkeypatch.setattr("experiments.tracking.Ledger.push", lambda *_: Pushed(6, 24))
+    assert command("sync", "--push") == Told(0, "Sweep 1: 6 combinations, 24 runs logged.\n", "")
+
+    def away(*_: object) -> None:
+        raise TrackingError("MLflow at http://x cannot be written to: refused")
+
+    monkeypatch.setattr("experiments.tracking.Ledger.push", away)
+    assert command("sync", "--push") == Told(3, "", "bluffline: MLflow at http://x cannot be written to: refused\n")
+    assert command("sync").code == 2
