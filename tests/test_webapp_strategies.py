@@ -197,6 +197,13 @@ def test_the_fragment_is_part_of_the_page_and_the_context_is_what_the_templates_
     assert_context_is_what_the_templates_use(app, "strategies", StrategiesContext)
 
 
+def test_a_form_sent_by_htmx_leaves_a_short_address(client):
+    htmx = {"HX-Request": "true", "HX-Request-Type": "partial", "HX-Target": "div#strategies"}
+    response = client.get(f"{PAGE}?k=20&strategy=A&retriever=&model=&sort=mrr&pick=1&pick=2", headers=htmx)
+    assert response.headers["HX-Push-Url"] == f"{PAGE}?strategy=A&sort=mrr&pick=1%2C2"
+    assert "HX-Push-Url" not in client.get(PAGE).headers
+
+
 @pytest.mark.parametrize("path", [PAGE, "/sweeps/2", "/sweeps/1/strategies.csv"])
 def test_the_page_takes_at_most_eight_statements(client, engine, path):
     statements = []

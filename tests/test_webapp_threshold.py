@@ -318,6 +318,15 @@ def test_the_page_takes_at_most_eight_statements(client, engine, path):
     assert len(statements) <= 8, statements
 
 
+def test_moving_the_line_leaves_a_short_address(client):
+    sent = f"{PAGE}?strategy=E&retriever=bm25&t=0.6&most=10&bluff=20&wrong=6&refusal=1&share=20"
+    response = client.get(sent, headers={"HX-Request": "true", "HX-Target": "aside#readout"})
+    assert response.headers["HX-Replace-Url"] == f"{PAGE}?strategy=E&retriever=bm25&t=0.6&bluff=20"
+    response = client.get(sent, headers={"HX-Request": "true", "HX-Target": "main#main"})
+    assert "HX-Push-Url" in response.headers
+    assert "HX-Replace-Url" not in response.headers
+
+
 def test_only_the_hits_of_the_shown_combination_are_read(client, engine, monkeypatch):
     asked = []
     original = reads.hits

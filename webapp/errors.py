@@ -72,6 +72,7 @@ def answer(context: ErrorContext) -> Response:
     if partial:
         response.headers["HX-Retarget"] = "#notices"
         response.headers["HX-Reswap"] = "innerHTML"
+        response.headers["HX-Reselect"] = ".notice"  # whatever part of a page was wanted
         response.headers["HX-Push-Url"] = "false"
     response.headers["Cache-Control"] = "no-store"
     response.vary.add("HX-Request")

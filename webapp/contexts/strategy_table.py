@@ -24,6 +24,18 @@ class Choice(NamedTuple):
     pick: tuple[int, ...] = ()
 
 
+def state(choice: Choice, ks: Sequence[int]) -> tuple[tuple[str, str], ...]:
+    """A choice as parameters; what is as usual is left out."""
+    return (
+        ("k", "" if choice.k == max(ks) else str(choice.k)),
+        ("strategy", choice.strategy),
+        ("retriever", choice.retriever),
+        ("model", choice.model),
+        ("sort", "" if choice.sort == f"-r{choice.k}" else choice.sort),
+        ("pick", ",".join(str(one) for one in choice.pick)),
+    )
+
+
 class Row(NamedTuple):
     """A recorded combination with its numbers."""
 

@@ -13,7 +13,7 @@ from webapp.contexts import strategies, strategy_table
 from webapp.contexts.strategy_table import Choice
 from webapp.dashboard import dashboard
 from webapp.exports import Format
-from webapp.links import url_or_none
+from webapp.links import shown_as, url_or_none
 from webapp.sweeps import get_sweep
 
 blueprint = Blueprint("strategies", __name__)
@@ -26,9 +26,9 @@ def page(sweep_id: int) -> Response:
     choice = _choice(sweep)
     loaded = _load(sweep)
     sources = sweep_ids(dashboard().engine, {row.measured_in for row in loaded.recorded if row.measured_in})
-    return rendering.page(
-        "strategies", strategies.build(loaded, choice, sources, _links(sweep_id, choice.k)), "strategies"
-    )
+    context = strategies.build(loaded, choice, sources, _links(sweep_id, choice.k))
+    short = request.path + params.changed(strategy_table.state(choice, sweep.settings["k"]))
+    return shown_as(rendering.page("strategies", context, "strategies"), short, new=True)
 
 
 @blueprint.get("/sweeps/<int:sweep_id>/strategies.<any(csv, json, md):form>")

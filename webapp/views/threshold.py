@@ -22,7 +22,7 @@ from webapp.contexts.threshold_reading import Bluff
 from webapp.dashboard import dashboard
 from webapp.errors import PageError
 from webapp.exports import Format, Table
-from webapp.links import url_or_none
+from webapp.links import shown_as, url_or_none
 from webapp.sweeps import get_sweep
 
 blueprint = Blueprint("threshold", __name__)
@@ -43,7 +43,8 @@ def page(sweep_id: int) -> Response:
     """One combination at one threshold."""
     read = threshold_reads.read(get_sweep(sweep_id), request.args)
     context = threshold.build(read, _bluffs(read), threshold.options_of(read.sweep), _links(read), _query_url(read))
-    return rendering.page("threshold", context)
+    another = request.headers.get("HX-Target", "").endswith("#main")  # another combination: a way back to this one
+    return shown_as(rendering.page("threshold", context), request.path + read.query, new=another)
 
 
 @blueprint.get(f"/sweeps/<int:sweep_id>/threshold/<{FILES}>.<any(csv, json, md):form>")
