@@ -51,7 +51,7 @@ def opened(client, query=QUERY):
 
 def test_the_form_says_what_would_be_recorded(client):
     page = opened(client)
-    assert f"<b>0.55</b> for <b>{DENSE_E}</b>" in page
+    assert "<b>0.55 for E dense all-MiniLM-L6-v2.</b>" in page
     choice = choose(outcomes_of(DENSE_E), [0.5], ByHand(0.55), seed=7)
     assert f">{choice.evaluation.row.right.hits} / {choice.evaluation.row.right.n}</span>" in page
     assert "Threshold 0.55, given by hand." in page

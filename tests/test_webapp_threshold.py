@@ -13,7 +13,7 @@ from made_outcomes import question_set
 from made_sweeps import DENSE, add_sweep
 from page_contracts import assert_context_is_what_the_templates_use
 from sqlalchemy import event
-from web_worlds import BM25_E, DENSE_E, HYBRID_E, LITERAL, outcomes_of, reviewed
+from web_worlds import BM25_E, DENSE_E, HYBRID_E, KEYS, LITERAL, outcomes_of, reviewed
 
 from experiments.certification import certify
 from experiments.choosing import ByHand, choose
@@ -254,6 +254,12 @@ def test_a_failed_combination_is_told_with_its_reason(client):
     page = text(client, "/sweeps/2/threshold?strategy=E&retriever=hybrid", 404)
     assert "is failed: out of memory" in page
     assert "Choose another one" in page
+
+
+def test_a_sweep_of_which_nothing_is_recorded_says_so(client, engine):
+    sweep_id = reviewed(engine, queued=KEYS, state="running")
+    page = text(client, f"/sweeps/{sweep_id}/threshold", 404)
+    assert f"Sweep {sweep_id} is running. None of its 5 combinations is recorded yet." in page
 
 
 def test_another_combination_keeps_the_terms_but_not_the_threshold(client):

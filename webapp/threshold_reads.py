@@ -82,7 +82,7 @@ def _combination(
     ]
     recorded = [row for row in fitting if row.state == "recorded"]
     if not recorded:
-        raise _nothing(sweep, fitting)
+        raise _nothing(sweep, rows, fitting)
     decided = next((row for row in recorded if decision and row.key == decision.combination), None)
     if decided or len(recorded) == 1:
         return decided or recorded[0]
@@ -90,7 +90,13 @@ def _combination(
     return max(recorded, key=lambda row: found.get(row.id or 0, -1.0))  # max keeps the first of equals
 
 
-def _nothing(sweep: SweepRow, fitting: Sequence[CombinationRow]) -> NothingToReadError:
+def _nothing(sweep: SweepRow, rows: Sequence[CombinationRow], fitting: Sequence[CombinationRow]) -> NothingToReadError:
+    if not any(row.state == "recorded" for row in rows):
+        reason = f": {sweep.reason}" if sweep.reason else ""
+        return NothingToReadError(
+            f"Sweep {sweep.id} is {sweep.state}{reason}. None of its {len(rows)} combinations is recorded yet.",
+            "Load the page again when one is, or measure them with `bluffline run`.",
+        )
     said = [f"{row.key} is {row.state}{': ' + row.reason if row.reason else ''}." for row in fitting[:3]]
     return NothingToReadError(
         f"In sweep {sweep.id}, {' '.join(said) or 'there is no such combination.'}",

@@ -16,6 +16,7 @@ from experiments.verdicts import Arm, Verdict, on_threshold
 from store.tables import DecisionRow
 from webapp import params
 from webapp.contexts import threshold_reading
+from webapp.contexts.naming import name_of
 from webapp.contexts.threshold import Read
 from webapp.contexts.threshold_reading import DEFAULT_TERMS, SideRow
 from webapp.sweeps import Strip, strip_of
@@ -46,9 +47,10 @@ class ChoosingContext:
     """Everything `templates/choosing/page.html` uses."""
 
     strip: Strip
-    combination: str
+    name: str
     label: str
     verdict: Verdict
+    verdict_kind: str
     sides: tuple[SideRow, ...]
     options: tuple[Option, ...]
     filled: Filled
@@ -107,9 +109,10 @@ def build(read: Read, way: str, filled: Filled, *, action: str, page: str) -> Ch
     whole = read_thresholds(read.outcomes, [choice.threshold])[0]
     return ChoosingContext(
         strip=strip_of(read.sweep),
-        combination=row.key,
+        name=name_of(row.key),
         label=f"{choice.threshold:g}",
         verdict=on_threshold(arm, whole, evidence.extremes),
+        verdict_kind="warns" if whole.bluffs.hits else "",
         sides=threshold_reading.side_rows("", choice),
         options=options,
         filled=filled,

@@ -123,6 +123,7 @@ def distances(
                 {
                     "x": x,
                     "y": y + SPREAD + 0.1,
+                    "xanchor": "right" if x > ends[0] + 0.8 * (ends[1] - ends[0]) else "center",
                     "yanchor": "bottom",
                     "text": f"{words} {x:.3f}",
                     "showarrow": False,
