@@ -84,7 +84,9 @@ def test_a_certified_bound_is_chosen_and_one_that_is_not_certifiable_is_refused(
     assert client.post(FORM, data=filled(page)).status_code == 303
     assert decision_in_force(engine).target == 0.4
     page = opened(client, f"{QUERY}&most=5&by=bound")
+    assert "Nothing can be chosen for E dense all-MiniLM-L6-v2 in this way" in page
     assert "not certifiable with 9 questions" in page
+    assert "Choose " not in page.split("<form", 1)[1].split("</form>")[0]
     response = client.post(FORM, data=filled(page))
     assert response.status_code == 422
     assert "No threshold is certified" in response.get_data(as_text=True)

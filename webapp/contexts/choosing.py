@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from experiments.certification import STRATA
-from experiments.choosing import AtMost, ByHand, Cheapest, Way
+from experiments.choosing import AtMost, ByHand, Cheapest, Choice, Way
 from experiments.evidence import Evidence, consider, sentences_on
 from experiments.evidence import Terms as AskedTerms
 from experiments.reading import LoadedSweep
@@ -48,7 +48,7 @@ class ChoosingContext:
 
     strip: Strip
     name: str
-    label: str
+    label: str  # empty where nothing can be chosen
     verdict: Verdict
     verdict_kind: str
     sides: tuple[SideRow, ...]
@@ -95,7 +95,7 @@ def _strata(read: Read) -> tuple[str, ...]:
 
 
 def build(read: Read, way: str, filled: Filled, *, action: str, page: str) -> ChoosingContext:
-    """The form for one way to choose; where that picks nothing, the evidence of the cheapest stands in.
+    """The form for one way to choose; there is nothing to send where that way picks no threshold.
 
     Raises:
         ValueError: If nothing can be chosen on this sweep at all.
@@ -103,25 +103,33 @@ def build(read: Read, way: str, filled: Filled, *, action: str, page: str) -> Ch
     evidence = evidence_of(read, way)
     options = tuple(_option(read, evidence, name, name == way, action) for name in WAYS)
     picks = any(option.chosen and option.label for option in options)
-    choice = evidence.choose(way_of(read, way if picks else "cost"))
-    row = read.combination
-    arm = Arm(row.strategy, row.retriever, row.model, read.outcomes)
-    whole = read_thresholds(read.outcomes, [choice.threshold])[0]
+    choice = evidence.choose(way_of(read, way)) if picks else None
+    verdict, kind = _verdict(read, evidence, choice)
     return ChoosingContext(
         strip=strip_of(read.sweep),
-        name=name_of(row.key),
-        label=f"{choice.threshold:g}",
-        verdict=on_threshold(arm, whole, evidence.extremes),
-        verdict_kind="warns" if whole.bluffs.hits else "",
-        sides=threshold_reading.side_rows("", choice),
+        name=name_of(read.combination.key),
+        label=f"{choice.threshold:g}" if choice else "",
+        verdict=verdict,
+        verdict_kind=kind,
+        sides=threshold_reading.side_rows("", choice) if choice else (),
         options=options,
         filled=filled,
         hidden=(*read.state, ("by", way), ("supersedes", str(read.decision.id) if read.decision else "")),
         in_force=read.decision,
-        sentences=sentences_on(evidence, choice),
+        sentences=sentences_on(evidence, choice) if choice else evidence.sentences,
         action=action,
         back=page + read.query,
     )
+
+
+def _verdict(read: Read, evidence: Evidence, choice: Choice | None) -> tuple[Verdict, str]:
+    """What the chosen threshold does, and how its line is drawn."""
+    row = read.combination
+    if choice is None:
+        return Verdict(f"Nothing can be chosen for {name_of(row.key)} in this way with these questions."), "open"
+    arm = Arm(row.strategy, row.retriever, row.model, read.outcomes)
+    whole = read_thresholds(read.outcomes, [choice.threshold])[0]
+    return on_threshold(arm, whole, evidence.extremes), "warns" if whole.bluffs.hits else ""
 
 
 def _option(read: Read, evidence: Evidence, name: str, chosen: bool, action: str) -> Option:
