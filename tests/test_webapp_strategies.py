@@ -150,7 +150,8 @@ def test_failed_and_queued_combinations_stand_in_the_table_with_their_reasons(cl
 
 
 def test_a_retrieval_that_was_read_from_an_earlier_sweep_says_from_which(client):
-    assert "Read from sweep 1, which had the same documents" in text(client, "/sweeps/2")
+    page = text(client, "/sweeps/2")
+    assert "instead of retrieved again: sweep 1: all 3 combinations." in page
     assert "Read from" not in text(client, PAGE)
 
 

@@ -11,7 +11,7 @@ from experiments.conditions import describe, strategy_from_spec
 from experiments.duel import Duel, Family, family
 from experiments.reading import LoadedSweep
 from experiments.verdicts import Arm, destroyed_by_strategy, leader_of, on_destroyed, on_pair, on_strategies
-from experiments.words import plural
+from experiments.words import p_value, plural
 from store.tables import CombinationRow, MeasureRow, SweepRow
 from webapp.contexts import strategy_figures, strategy_notes, strategy_table
 from webapp.contexts.naming import names_of, short_model
@@ -21,6 +21,7 @@ from webapp.sweeps import Strip, strip_of
 from webapp.whiskers import Kind
 
 LOSSES = (measures.DESTROYED, measures.TRUNCATED, measures.NOT_QUOTABLE)
+MOST_ASIDES = 3  # sentences under the verdict; several models make more, which are folded away
 Number = MeasureRow | None
 Names = Mapping[str, str]  # of combinations, by key
 
@@ -94,6 +95,7 @@ class Card(NamedTuple):
     sentence: str
     duel: Duel
     pairs: int
+    needle_p: str
     differ: str  # the questions on which they do, counted
     url: str | None
 
@@ -118,6 +120,7 @@ class StrategiesContext:
     alarm: str
     alarm_rest: str
     aside: str
+    more: str
     state_note: str
     choice: Choice
     sort: str
@@ -151,6 +154,7 @@ def build(loaded: LoadedSweep, choice: Choice, sources: Mapping[str, int], links
     verdict, destroyed = on_strategies(arms, k, alpha), on_destroyed(arms)
     alarm, colon, rest = destroyed.partition(":")
     alarmed = any(share.hits for share in destroyed_by_strategy(arms).values())
+    asides = [said for said in verdict.asides if not alarmed or said != destroyed]
     relatives, leader = family({arm.key: arm.outcomes for arm in arms}, k, alpha), leader_of(arms, k)
     lines = tuple(_line(row, sweep, choice, leader, names) for row in rows)
     at_k = [line.recalls[ks.index(k)] for line in lines]
@@ -160,7 +164,8 @@ def build(loaded: LoadedSweep, choice: Choice, sources: Mapping[str, int], links
         headline_kind=_kind(arms, leader, k, alpha),
         alarm=alarm if alarmed else "",
         alarm_rest=f"{colon}{rest}" if alarmed else "",
-        aside=" ".join(said for said in verdict.asides if not alarmed or said != destroyed),
+        aside=" ".join(asides[:MOST_ASIDES]),
+        more=" ".join(asides[MOST_ASIDES:]),
         state_note=strategy_notes.on_state(loaded),
         choice=choice,
         sort=choice.sort or f"-r{k}",
@@ -264,6 +269,7 @@ def _card(
         sentence=on_pair(duel.pair, first, second),
         duel=duel,
         pairs=relatives.pairs,
+        needle_p=p_value(duel.pair.by_needle.p),
         differ=plural(len(duel.won) + len(duel.lost), "question that differs", "questions that differ"),
         url=links.pair.format(*(row.id for row in picked)) if links.pair else None,
     )

@@ -9,6 +9,7 @@ from experiments.measures import Measure
 from experiments.reading import LoadedSweep
 from experiments.words import listed, plural
 from store.tables import CombinationRow
+from webapp.contexts.naming import names_of
 from webapp.exports import Column
 
 
@@ -67,7 +68,7 @@ def on_state(loaded: LoadedSweep) -> str:
     if sweep.state in ("running", "queued"):
         return f"This sweep is {sweep.state}: {so_far}; load the page again for more."
     reason = f" ({sweep.reason})" if sweep.reason else ""
-    advice = "run it again with `bluffline run`: what is recorded is not measured twice"
+    advice = "`bluffline run` measures the rest: what is recorded is not measured twice"
     return f"This sweep is {sweep.state}{reason}: {so_far}; {advice}."
 
 
@@ -97,18 +98,21 @@ def _over_window(recorded: Sequence[CombinationRow]) -> list[str]:
 def _measured_in(recorded: Sequence[CombinationRow], sources: Mapping[str, int]) -> list[str]:
     """Where a retrieval was not run but read from an earlier sweep."""
     by_source: dict[str, list[str]] = {}
+    names = names_of(row.key for row in recorded)
     for row in recorded:
         if row.measured_in:
-            by_source.setdefault(row.measured_in, []).append(f"{row.strategy} {row.retriever}")
+            by_source.setdefault(row.measured_in, []).append(names[row.key])
+    if not by_source:
+        return []
     said = []
-    for key, names in by_source.items():
-        where = f"sweep {sources[key]}" if key in sources else f"an earlier sweep that is not in this store ({key[:8]})"
-        which = f"all {len(names)} retrievals" if len(names) == len(recorded) else listed(names)
-        said.append(
-            f"Read from {where}, which had the same documents, questions and settings, instead of retrieved again: "
-            f"{which}."
-        )
-    return said
+    for key, read in sorted(by_source.items(), key=lambda pair: -sources.get(pair[0], 0)):
+        where = f"sweep {sources[key]}" if key in sources else f"a sweep that is not in this store ({key[:8]})"
+        which = f"all {len(read)} combinations" if len(read) == len(recorded) else listed(read)
+        said.append(f"{where}: {which}")
+    return [
+        "Read from an earlier sweep that had the same documents, questions and settings, instead of retrieved again: "
+        f"{'; '.join(said)}."
+    ]
 
 
 def _identity(recorded: Sequence[CombinationRow]) -> list[str]:
