@@ -119,7 +119,7 @@ def _chunks(document: Document, strategy: Strategy, spans: Sequence[_Span], sect
         overlap_start = span.start
         if strategy.overlap and previous is not None:
             overlap_start = max(previous.start, previous.end - strategy.overlap)
-        header = _header(document.title, section) if strategy.header else ""
+        header = header_of(document.title, section) if strategy.header else ""
         embedded = document.text[overlap_start : span.end]
         yield Chunk(
             document=document.id,
@@ -135,7 +135,8 @@ def _chunks(document: Document, strategy: Strategy, spans: Sequence[_Span], sect
         previous = span
 
 
-def _header(title: str, section: str) -> str:
+def header_of(title: str, section: str) -> str:
+    """What strategies with headers embed in front of a chunk: ``[Title > Section]``, empty where both are."""
     path = " > ".join(part for part in (title, section) if part)
     return f"[{path}]" if path else ""
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from corpus.documents import Document
@@ -63,13 +64,33 @@ def from_parquet(data: bytes) -> tuple[Outcome, ...]:
     Raises:
         ValueError: If it is not a file of outcomes of this version.
     """
+    return _outcomes(_table(data))
+
+
+def outcome_from_parquet(data: bytes, query_id: str) -> Outcome | None:
+    """One question's outcome out of a Parquet file, without making objects of the others; None where it is not there.
+
+    Raises:
+        ValueError: If it is not a file of outcomes of this version.
+    """
+    table = _table(data)
+    place = pc.index(table.column("query_id"), query_id).as_py()
+    return _outcomes(table.slice(place, 1))[0] if place >= 0 else None
+
+
+def _table(data: bytes) -> pa.Table:
     try:
-        table = pq.read_table(io.BytesIO(data))
+        # In this thread: a page reads dozens of small files, and a pool costs more than it saves.
+        table = pq.ParquetFile(io.BytesIO(data)).read(use_threads=False)
     except pa.ArrowInvalid as error:
         raise ValueError(f"not a Parquet file of outcomes: {error}") from error
     if not table.schema.equals(SCHEMA):  # casting would fill fields that a hit lacks with nulls
         columns = ", ".join(f"{field.name} {field.type}" for field in table.schema)
         raise ValueError(f"the file holds no outcomes of this version, its columns are {columns}")
+    return table
+
+
+def _outcomes(table: pa.Table) -> tuple[Outcome, ...]:
     return tuple(Outcome(**{**row, "hits": tuple(Hit(**hit) for hit in row["hits"])}) for row in table.to_pylist())
 
 

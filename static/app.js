@@ -236,7 +236,70 @@
     if (link) { event.preventDefault(); link.click(); }
   });
 
+  // ---- places in a document: #char=start,end leads to a stretch of the text and marks it ----------------------
+  // Offsets count code points, as everywhere; JavaScript's own count halves of some of them.
+  const unitsOf = (text, points) => {
+    let units = 0;
+    for (let point = 0; point < points && units < text.length; point += 1) units += text.codePointAt(units) > 0xffff ? 2 : 1;
+    return units;
+  };
+  const unmark = (text) => {
+    for (const mark of text.querySelectorAll(".focus")) {
+      if (mark.dataset.at !== undefined) { mark.classList.remove("focus"); continue; }
+      const holder = mark.parentNode;
+      mark.replaceWith(...mark.childNodes);
+      holder.normalize();
+    }
+  };
+  const markStretch = (text, start, end) => {
+    const marked = [];
+    for (const run of text.querySelectorAll("[data-at]")) {
+      const words = run.textContent;
+      const at = Number(run.dataset.at);
+      if (at >= end || !run.firstChild) continue;
+      const from = unitsOf(words, Math.max(0, start - at));
+      const to = unitsOf(words, end - at);
+      if (from >= to) continue;
+      const range = document.createRange();
+      range.setStart(run.firstChild, from);
+      range.setEnd(run.firstChild, to);
+      const mark = document.createElement("span");
+      mark.className = "focus";
+      range.surroundContents(mark);
+      marked.push(mark);
+    }
+    return marked;
+  };
+  const showPlace = () => {
+    const text = document.querySelector("[data-from][data-to]");
+    const asked = /^#char=(\d+),(\d+)$/.exec(decodeURIComponent(location.hash));
+    if (!text || !asked) return;
+    const [start, end] = [Number(asked[1]), Number(asked[2])];
+    if (start < Number(text.dataset.from) || start >= Number(text.dataset.to)) {
+      const there = new URL(location.href);
+      if (there.searchParams.get("char") === `${start},${end}`) return;
+      there.searchParams.delete("part");
+      there.searchParams.set("char", `${start},${end}`);
+      location.replace(there); // a long document is served in parts: this place lies in another
+      return;
+    }
+    unmark(text);
+    const marked = markStretch(text, start, end);
+    if (marked.length) marked[0].scrollIntoView({ block: "center" });
+  };
+  addEventListener("hashchange", showPlace);
+  document.addEventListener("htmx:after:process", (event) => { if (event.target.querySelector?.("[data-from][data-to]")) showPlace(); });
+
+  // The chosen cell of a matrix is marked at once; what it stands for is swapped in below.
+  document.addEventListener("click", (event) => {
+    const cell = event.target.closest(".matrix td a")?.parentElement;
+    if (!cell) return;
+    for (const other of cell.closest("table").querySelectorAll("td[aria-current]")) other.removeAttribute("aria-current");
+    cell.setAttribute("aria-current", "true");
+  });
+
   document.addEventListener("DOMContentLoaded", () => {
+    showPlace();
     applyTheme(remembered());
     drawFigures(document);
   });

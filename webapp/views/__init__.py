@@ -4,6 +4,28 @@ from __future__ import annotations
 
 from flask import Blueprint
 
-from webapp.views import compare, decisions, overview, patterns, questions, strategies, threshold
+from webapp.views import (
+    compare,
+    decisions,
+    documents,
+    overview,
+    pairs,
+    patterns,
+    queries,
+    questions,
+    strategies,
+    threshold,
+)
 
-BLUEPRINTS: tuple[Blueprint, ...] = (overview.blueprint, compare.blueprint, questions.blueprint, decisions.blueprint, strategies.blueprint, threshold.blueprint, patterns.blueprint)
+BLUEPRINTS: tuple[Blueprint, ...] = (
+    overview.blueprint,
+    compare.blueprint,
+    questions.blueprint,
+    decisions.blueprint,
+    strategies.blueprint,
+    threshold.blueprint,
+    documents.blueprint,
+    pairs.blueprint,
+    queries.blueprint,
+    patterns.blueprint,
+)

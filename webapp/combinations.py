@@ -1,0 +1,184 @@
+"""Which combinations of a sweep a page shows: chosen by strategy, retriever and model, any number of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from flask import request
+
+from experiments.conditions import describe, strategy_from_spec
+from store.tables import CombinationRow, SweepRow
+from webapp import params
+from webapp.contexts.naming import names_of, short_model
+
+
+class Chip(NamedTuple):
+    """One value that can be ticked."""
+
+    value: str
+    words: str
+    title: str
+    chosen: bool
+
+
+class Chips(NamedTuple):
+    """The values of one ingredient; none ticked means all."""
+
+    name: str
+    label: str
+    chips: tuple[Chip, ...]
+
+
+class Head(NamedTuple):
+    """A combination as the head of a row or column."""
+
+    id: int
+    key: str
+    name: str
+    strategy: str
+    what: str  # what the strategy does; empty where the sweep does not say
+    retriever: str
+    model: str  # short; empty where there is none, or only one to speak of
+
+
+class Group(NamedTuple):
+    """Neighbouring columns of one strategy."""
+
+    strategy: str
+    what: str
+    span: int
+
+
+class Note(NamedTuple):
+    """Something a reader must know before the numbers: kind is "", warn, bad or info."""
+
+    kind: str
+    title: str
+    words: str
+
+
+class Shown(NamedTuple):
+    """The recorded combinations of a sweep that the filters let through."""
+
+    rows: tuple[CombinationRow, ...]
+    heads: tuple[Head, ...]
+    chips: tuple[Chips, ...]
+    total: int  # of the sweep, whatever their state
+
+    @property
+    def ids(self) -> list[int]:
+        """Their ids."""
+        return [head.id for head in self.heads]
+
+    @property
+    def by_id(self) -> dict[int, Head]:
+        """Heads by id."""
+        return {head.id: head for head in self.heads}
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Names by key."""
+        return {head.key: head.name for head in self.heads}
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Runs of columns that belong to one strategy."""
+        found: list[Group] = []
+        for head in self.heads:
+            if found and found[-1].strategy == head.strategy:
+                found[-1] = found[-1]._replace(span=found[-1].span + 1)
+            else:
+                found.append(Group(head.strategy, head.what, 1))
+        return tuple(found)
+
+
+def shown(sweep: SweepRow, rows: Sequence[CombinationRow]) -> Shown:
+    """Filter a sweep's combinations by what this request's address asks for.
+
+    Raises:
+        BadParameterError: If a strategy, retriever or model is named that the sweep does not have.
+    """
+    strategies, retrievers = _distinct(row.strategy for row in rows), _distinct(row.retriever for row in rows)
+    models = _distinct(row.model for row in rows if row.model)
+    chosen = (
+        params.words(request.args, "strategy", strategies),
+        params.words(request.args, "retriever", retrievers),
+        params.words(request.args, "model", models),
+    )
+    kept = tuple(row for row in rows if row.state == "recorded" and _passes(row, *chosen))
+    does = {name: _what(sweep, name) for name in strategies}
+    groups = (
+        _chips("strategy", "Strategy", strategies, chosen[0], {name: name for name in strategies}, does),
+        _chips("retriever", "Retriever", retrievers, chosen[1], {name: name for name in retrievers}, {}),
+        _chips("model", "Model", models, chosen[2], {name: short_model(name) for name in models}, {}),
+    )
+    return Shown(
+        kept,
+        heads(sweep, kept),
+        tuple(group for group in groups if len(group.chips) > 1 or any(chip.chosen for chip in group.chips)),
+        len(rows),
+    )
+
+
+def heads(sweep: SweepRow, rows: Sequence[CombinationRow]) -> tuple[Head, ...]:
+    """How combinations are headed."""
+    names = names_of(row.key for row in rows)
+    several = len({row.model for row in rows if row.model}) > 1
+    return tuple(
+        Head(
+            id=row.id or 0,
+            key=row.key,
+            name=names[row.key],
+            strategy=row.strategy,
+            what=_what(sweep, row.strategy),
+            retriever=row.retriever,
+            model=short_model(row.model) if row.model and several else "",
+        )
+        for row in rows
+    )
+
+
+def notes_on(sweep: SweepRow, rows: Sequence[CombinationRow]) -> tuple[Note, ...]:
+    """What is missing of a sweep, and why."""
+    found = []
+    recorded = sum(row.state == "recorded" for row in rows)
+    failed = [row for row in rows if row.state == "failed"]
+    so_far = f"{recorded} of {len(rows)} combinations are recorded and shown"
+    if sweep.state in ("running", "queued"):
+        found.append(Note("", f"This sweep is {sweep.state}.", f"{so_far}; load the page again for more."))
+    elif sweep.state != "finished":
+        reason = f" ({sweep.reason})" if sweep.reason else ""
+        advice = "run it again with `bluffline run`: what is recorded is not measured twice."
+        found.append(Note("bad", f"This sweep is {sweep.state}{reason}.", f"{so_far}; {advice}"))
+    if failed:
+        reasons = "; ".join(f"{row.key}: {row.reason or 'no reason was recorded'}" for row in failed[:3])
+        more = f"; and {len(failed) - 3} more" if len(failed) > 3 else ""
+        what = "1 combination failed" if len(failed) == 1 else f"{len(failed)} combinations failed"
+        found.append(Note("bad", f"{what} and cannot be shown.", f"{reasons}{more}."))
+    return tuple(found)
+
+
+def _passes(row: CombinationRow, strategies: Sequence[str], retrievers: Sequence[str], models: Sequence[str]) -> bool:
+    return (
+        (not strategies or row.strategy in strategies)
+        and (not retrievers or row.retriever in retrievers)
+        and (not models or row.model is None or row.model in models)  # one without a model belongs to every model
+    )
+
+
+def _what(sweep: SweepRow, strategy: str) -> str:
+    spec = sweep.settings.get("strategies", {}).get(strategy)
+    return describe(strategy_from_spec(strategy, spec)) if spec else ""
+
+
+def _distinct(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
+
+
+def _chips(
+    name: str, label: str, values: Sequence[str], chosen: Sequence[str], words: dict[str, str], titles: dict[str, str]
+) -> Chips:
+    return Chips(
+        name, label, tuple(Chip(value, words[value], titles.get(value, ""), value in chosen) for value in values)
+    )

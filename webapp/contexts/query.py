@@ -1,0 +1,159 @@
+"""What the page of one question shows: its answer in the document, its phrasings, and what each combination did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from experiments.chunking import Chunk
+from experiments.outcomes import Hit, Outcome
+from experiments.verdicts_queries import on_question
+from store.reads_texts import DocumentText
+from store.tables import QueryRow
+from webapp import combinations
+from webapp.combinations import Chips, Head, Note
+from webapp.contexts.query_hits import Answer, answers
+from webapp.contexts.query_parts import Lure, Neighbours, Phrasing, Place, lures, neighbours, phrasing, place_of
+from webapp.cuts import Cut
+from webapp.files import Files
+from webapp.question_list import Entry
+from webapp.question_reads import Read
+from webapp.sweeps import Strip
+
+MOST_OPEN = 6  # combinations whose hits are shown at once
+
+
+class Links(NamedTuple):
+    """Addresses."""
+
+    here: str
+    files: Files
+    back: str
+    previous: str
+    following: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryContext:
+    """Everything `templates/query/page.html` uses."""
+
+    strip: Strip
+    notes: tuple[Note, ...]
+    query_id: str
+    text: str
+    headline: str
+    verdict_kind: str
+    chips: tuple[Chips, ...]
+    cut: Cut
+    carried: tuple[tuple[str, str], ...]
+    neighbours: Neighbours
+    phrasings: tuple[Phrasing, ...]
+    place: Place | None
+    lures: tuple[Lure, ...]
+    answers: tuple[Answer, ...]
+    links: Links
+
+
+class Urls(NamedTuple):
+    """How addresses of other things are made."""
+
+    question: Callable[[str], str]  # of a question in the same list
+    toggle: Callable[[int], str]  # of this page with a combination opened or closed
+    place: Callable[[str, str, int, int], str]  # of a stretch of a document as a strategy cuts it
+
+
+class Material(NamedTuple):
+    """What was read for one question."""
+
+    entry: Entry
+    opened: tuple[int, ...]
+    outcomes: Mapping[int, Outcome]  # with their hits, by combination id
+    documents: Mapping[str, DocumentText]
+    headed: Mapping[str, bool]  # whether a strategy embeds headers
+    cut_by: Mapping[str, Sequence[Chunk]]  # the needle's document under each strategy that destroys the needle
+
+
+def build(
+    read: Read, material: Material, strip: Strip, carried: tuple[tuple[str, str], ...], links: Links, urls: Urls
+) -> QueryContext:
+    """The page.
+
+    Args:
+        read: The list the question stands in.
+        material: What was read for it.
+        strip: The line of facts.
+        carried: Parameters of the list, which the filters of this page keep.
+        links: Addresses.
+        urls: How more of them are made.
+    """
+    entry, query = material.entry, material.entry.query
+    heads = read.shown.heads
+    said, kind = headline(entry, read.cut)
+
+    def place_url(strategy: str, hit: Hit) -> str:
+        return urls.place(strategy, hit.document, hit.start, hit.end)
+
+    others = [other for other in read.entries if other is not entry and _asks_the_same(other.query, query)]
+    document = material.documents.get(query.document or "")
+    strategies = [head.strategy for head in heads if head.id in material.opened]
+    return QueryContext(
+        strip=strip,
+        notes=combinations.notes_on(read.sweep, read.rows),
+        query_id=query.query_id,
+        text=query.text,
+        headline=said,
+        verdict_kind=kind,
+        chips=read.shown.chips,
+        cut=read.cut,
+        carried=carried,
+        neighbours=neighbours(read.found.chosen, query.query_id),
+        phrasings=(
+            phrasing(entry, heads, material.opened, "", urls.toggle),
+            *(phrasing(other, heads, (), urls.question(other.query.query_id), None) for other in others),
+        ),
+        place=place_of(query, document, material.cut_by, _needle_url(query, strategies, urls)) if document else None,
+        lures=()
+        if query.needle_id is not None
+        else lures(query, heads, material.outcomes, entry.fates, material.documents, place_url),
+        answers=answers(
+            [head for head in heads if head.id in material.opened],
+            material.outcomes,
+            entry.fates,
+            query,
+            material.documents,
+            material.headed,
+            read.cut.threshold,
+            place_url,
+        ),
+        links=links,
+    )
+
+
+def _asks_the_same(one: QueryRow, other: QueryRow) -> bool:
+    return one.needle_id is not None and one.needle_id == other.needle_id
+
+
+def _needle_url(query: QueryRow, strategies: Sequence[str], urls: Urls) -> str:
+    strategy = strategies[0] if strategies else ""
+    return urls.place(strategy, query.document or "", query.start or 0, query.end or 0)
+
+
+def headline(entry: Entry, cut: Cut) -> tuple[str, str]:
+    """The verdict on one question and how it is shown."""
+    fates = {str(combination): fate for combination, fate in entry.fates.items()}
+    bad = any(fate.kind in ("bluff", "destroyed") for fate in fates.values())
+    kept = any(fate.good for fate in fates.values())
+    return on_question(fates, cut.threshold), "warns" if bad else "" if kept else "open"
+
+
+def default_open(heads: Sequence[Head], entries: Sequence[Entry]) -> list[int]:
+    """The combinations whose hits are shown at first: those of the strategy that does most questions right.
+
+    The same for every question of a list, so that stepping through it compares like with like.
+    """
+    right = {head.id: sum(head.id in entry.fates and entry.fates[head.id].good for entry in entries) for head in heads}
+    if not heads:
+        return []
+    leader = max(heads, key=lambda head: right[head.id])  # max keeps the first of equals
+    return [head.id for head in heads if head.strategy == leader.strategy][:3]

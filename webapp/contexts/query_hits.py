@@ -1,0 +1,239 @@
+"""The hits of a question, a column for each combination: what the gate saw, and where its line runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from experiments.chunking import header_of
+from experiments.fates import Fate
+from experiments.gate import GATE_SIZE
+from experiments.marking import Span, Window
+from experiments.outcomes import Hit, Outcome
+from store.reads_texts import DocumentText
+from store.tables import QueryRow
+from webapp.combinations import Head
+from webapp.contexts.passages import Piece, pieces
+from webapp.contexts.queries import WORDS
+from webapp.exports import Column, Table
+from webapp.strips import Tick, strip
+
+STAGES = {"kept": "kept", "refused": "refused", "below": "below", "truncated": "truncated", "destroyed": "destroyed"}
+COLUMNS = (
+    Column("query_id", "Question"),
+    Column("combination", "Combination"),
+    Column("rank", "Rank"),
+    Column("distance", "Distance", description="Cosine distance of question and chunk."),
+    Column("score", "Score", description="The retriever's own, on a scale of its own."),
+    Column("kept", "Kept", description="Whether the gate keeps it at the threshold."),
+    Column("threshold", "Threshold", description="Empty for none."),
+    Column("contains", "Needle", description="Whether its embedded text contains the needle whole."),
+    Column("quotable", "Quotable", description="Whether its own words do."),
+    Column("document", "Document"),
+    Column("section", "Section"),
+    Column("overlap_start", "Embedded from", description="First character embedded, overlap included."),
+    Column("start", "From", description="First character of its own words in the document."),
+    Column("end", "To", description="One past the last."),
+    Column("tokens", "Tokens"),
+)
+
+
+class Passage(NamedTuple):
+    """A returned chunk."""
+
+    rank: int
+    distance: float
+    score: float
+    kept: bool
+    contains: bool
+    quotable: bool
+    document: str
+    title: str
+    section: str
+    url: str
+    locator: str
+    header: str
+    pieces: tuple[Piece, ...]
+    line_before: bool  # the threshold runs between it and the one before
+
+
+class Answer(NamedTuple):
+    """What one combination returned."""
+
+    head: Head
+    fate: Fate
+    stage: str
+    words: str
+    said: str
+    strip: Markup | None
+    gated: tuple[Passage, ...]
+    further: tuple[Passage, ...]
+    line_behind: str  # said behind the last hit, where the threshold lies beyond all of them
+    in_order: bool  # whether distances grow with the rank, so that one line parts kept from refused
+    tail: str
+
+
+def answers(
+    heads: Sequence[Head],
+    outcomes: Mapping[int, Outcome],
+    fates: Mapping[int, Fate],
+    query: QueryRow,
+    documents: Mapping[str, DocumentText],
+    headed: Mapping[str, bool],
+    threshold: float | None,
+    place_url: Callable[[str, Hit], str],
+) -> tuple[Answer, ...]:
+    """A column for each combination that has hits on record.
+
+    Args:
+        heads: The combinations.
+        outcomes: Of this question, with hits, by combination id.
+        fates: What became of it.
+        query: The question.
+        documents: The documents of the hits.
+        headed: Whether a strategy embeds headers, by its name.
+        threshold: The gate's cut.
+        place_url: Address of a hit in its document, as a strategy cuts it.
+    """
+    distances = [hit.distance for one in outcomes.values() for hit in one.hits]
+    ends = [*distances, *([threshold] if threshold is not None else [])]
+    low, high = (min(ends) - 0.02, max(ends) + 0.02) if ends else (0.0, 1.0)
+    found = []
+    for head in heads:
+        outcome = outcomes.get(head.id)
+        if outcome is None or head.id not in fates:
+            continue
+        passages = [
+            _passage(rank, hit, query, documents, headed.get(head.strategy, False), threshold, place_url, head.strategy)
+            for rank, hit in enumerate(outcome.hits, 1)
+        ]
+        in_order = _grows(passages[:GATE_SIZE])
+        lined, behind = _lined(passages, threshold)
+        fate = fates[head.id]
+        ticks = [Tick(one.distance, one.rank <= GATE_SIZE, one.contains) for one in passages]
+        found.append(
+            Answer(
+                head,
+                fate,
+                STAGES.get(fate.kind, ""),
+                WORDS[fate.kind],
+                _said(passages, threshold),
+                strip(ticks, threshold, low, high) if ticks else None,
+                tuple(lined[:GATE_SIZE]),
+                tuple(lined[GATE_SIZE:]),
+                behind,
+                in_order,
+                _tail(outcome, len(passages)),
+            )
+        )
+    return tuple(found)
+
+
+def table(
+    sweep_id: int,
+    query_id: str,
+    heads: Sequence[Head],
+    outcomes: Mapping[int, Outcome],
+    threshold: float | None,
+) -> Table:
+    """The hits as data."""
+    rows = []
+    for head in heads:
+        for rank, hit in enumerate(outcomes[head.id].hits if head.id in outcomes else (), 1):
+            kept = rank <= GATE_SIZE and _passes(hit.distance, threshold)
+            rows.append(
+                (
+                    *(query_id, head.key, rank, hit.distance, hit.score, kept, threshold, hit.contains, hit.quotable),
+                    *(hit.document, hit.section, hit.overlap_start, hit.start, hit.end, hit.tokens),
+                )
+            )
+    return Table(f"sweep-{sweep_id}-hits", COLUMNS, tuple(rows))
+
+
+def _passage(
+    rank: int,
+    hit: Hit,
+    query: QueryRow,
+    documents: Mapping[str, DocumentText],
+    headed: bool,
+    threshold: float | None,
+    place_url: Callable[[str, Hit], str],
+    strategy: str,
+) -> Passage:
+    document = documents.get(hit.document)
+    title = document.title if document else hit.document
+    return Passage(
+        rank=rank,
+        distance=hit.distance,
+        score=hit.score,
+        kept=rank <= GATE_SIZE and _passes(hit.distance, threshold),
+        contains=hit.contains,
+        quotable=hit.quotable,
+        document=hit.document,
+        title=title,
+        section=hit.section,
+        url=place_url(strategy, hit),
+        locator=hit.locator,
+        header=header_of(title, hit.section) if headed and document else "",
+        pieces=_text(hit, query, document.text) if document else (),
+        line_before=False,
+    )
+
+
+def _text(hit: Hit, query: QueryRow, text: str) -> tuple[Piece, ...]:
+    end = min(hit.end, len(text))
+    begin = min(hit.overlap_start, end)
+    spans = [Span(begin, min(hit.start, end), "overlap")]
+    if query.document == hit.document and query.start is not None and query.end is not None:
+        spans.append(Span(query.start, query.end, "needle"))
+        if not hit.contains:
+            spans.append(Span(query.start, query.end, "half"))
+    return pieces(text, Window(begin, end), spans)
+
+
+def _passes(distance: float, threshold: float | None) -> bool:
+    return threshold is None or distance < threshold
+
+
+def _grows(passages: Sequence[Passage]) -> bool:
+    return all(one.distance <= other.distance for one, other in pairwise(passages))
+
+
+def _lined(passages: list[Passage], threshold: float | None) -> tuple[list[Passage], str]:
+    """The threshold between the hits it parts, where distances grow with the rank; else it parts none from another.
+
+    Returns:
+        The hits, and what is said behind the last where the threshold lies beyond all of them.
+    """
+    reach = len(passages) if _grows(passages) else GATE_SIZE if _grows(passages[:GATE_SIZE]) else 0
+    if threshold is None or not passages or not reach:
+        return passages, ""
+    first = next((place for place, one in enumerate(passages[:reach]) if one.distance >= threshold), None)
+    if first is None:
+        return passages, f"threshold {threshold:g}, beyond the {reach} on record" if reach == len(passages) else ""
+    return [one._replace(line_before=place == first) for place, one in enumerate(passages)], ""
+
+
+def _said(passages: Sequence[Passage], threshold: float | None) -> str:
+    gated = passages[:GATE_SIZE]
+    if not gated:
+        return "It returned nothing."
+    kept = sum(one.kept for one in gated)
+    nearest = min(one.distance for one in gated)
+    under = "" if threshold is None else f" under {threshold:g}"
+    return f"{kept} of {len(gated)} chunks kept{under}; the nearest at {nearest:.3f}."
+
+
+def _tail(outcome: Outcome, shown: int) -> str:
+    """Where the needle is when none of the hits shows it."""
+    if outcome.needle_id is None or any(hit.contains for hit in outcome.hits):
+        return ""
+    if outcome.destroyed:
+        return "No chunk of this strategy holds the needle whole: there is none to be found."
+    far = "" if outcome.chunk_distance is None else f", at distance {outcome.chunk_distance:.3f}"
+    if outcome.rank is None:
+        return f"The needle's chunk is not returned at all{far}."
+    return f"The needle's chunk has rank {outcome.rank:,}{far}; the first {shown} are on record."
