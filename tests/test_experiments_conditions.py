@@ -10,6 +10,7 @@ from experiments.conditions import (
     describe,
     grid,
     strategy_from_settings,
+    strategy_from_spec,
 )
 
 
@@ -128,3 +129,14 @@ def test_a_grid_that_makes_no_sense_is_refused(strategies, retrievers, models, n
 def test_bm25_with_a_model_is_refused():
     with pytest.raises(ValueError, match="'bm25' uses no model, got 'mini'"):
         Combination("E", "bm25", "mini")
+
+
+@pytest.mark.parametrize("strategy", [*PRESETS, Strategy("own", "boundaries", header=True, overlap=3, budget=77)])
+def test_a_strategy_is_read_back_from_the_line_a_sweep_keeps_of_it(strategy):
+    assert strategy_from_spec(strategy.name, strategy.spec) == strategy
+
+
+@pytest.mark.parametrize("spec", ["", "cuts=blind", "cuts=blind;header=false;overlap=0;budget=512;glue=1"])
+def test_a_line_that_is_no_strategy_is_refused(spec):
+    with pytest.raises(ValueError, match="does not name cuts, header, overlap, budget"):
+        strategy_from_spec("A", spec)
