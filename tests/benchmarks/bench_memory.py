@@ -23,13 +23,16 @@ def main() -> int:
     environment = {name: value for name, value in os.environ.items() if name not in
                    ("BLUFFLINE_STORE_URL", "MLFLOW_TRACKING_URI")}  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-m", "experiments.cli", "run"],
             cwd=folder,
             env={**environment, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.DEVNULL,
-            check=True,
+            capture_output=True,
+            text=True,
+            check=False,
         )
+    if done.returncode:
+        raise SystemExit(f"the sweep ended with {done.returncode}:\n{done.stderr}")
     unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes, Linux kibibytes
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
     print(f"peak memory of the cold sweep: {peak / 1e9:.2f} GB, {peak / LIMIT:.2f} of the limit of {LIMIT / 1e9:g} GB")
