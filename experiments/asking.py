@@ -86,9 +86,14 @@ class Asker:
         asker._state = state
         return asker
 
+    @property
+    def current(self) -> bool:
+        """Whether the documents on disk are still those it has read."""
+        return _state(self.project) == self._state
+
     def refreshed(self) -> Asker:
         """This asker while the documents on disk are those it has read, else a new one over what is there now."""
-        if _state(self.project) == self._state:
+        if self.current:
             return self
         renewed = Asker.of(self.project, find=self._find)
         with self._lock:
@@ -238,7 +243,7 @@ class Asker:
                 f"The model reads {stamp.window} tokens: only the first {asked.seen:,} of the question's "
                 f"{len(question):,} characters were compared."
             )
-        words = set(tokenise(question, BM25Settings(tokeniser="unicode")))
+        words = set(tokenise(question, _ANY_WORD))
         known = sum(word in self._vocabulary() for word in words)
         if words and known / len(words) < _FOREIGN:
             notes.append(
@@ -250,10 +255,8 @@ class Asker:
 
     def _vocabulary(self) -> frozenset[str]:
         if self._words is None:
-            settings = BM25Settings(tokeniser="unicode")
-            self._words = frozenset(
-                word for document in self.documents.values() for word in tokenise(document.text, settings)
-            )
+            texts = (document.text for document in self.documents.values())
+            self._words = frozenset(word for text in texts for word in tokenise(text, _ANY_WORD))
         return self._words
 
 

@@ -20,7 +20,9 @@ def on_answer(answer: Answer) -> str:
     if answer.threshold is None:
         return f"No threshold: {_all(looked)}, however far away; {nearest}."
     lie = "lies" if count == 1 else "lie"
-    of = f"{count} of the {looked} chunks looked at" if looked > 1 else "The only chunk looked at"
+    of = f"{count} of the {looked} chunks looked at"
+    if count == looked:
+        of = f"All {looked} chunks looked at" if looked > 1 else "The only chunk looked at"
     return f"{of} {lie} under {answer.threshold:g}; {nearest}."
 
 

@@ -26,6 +26,8 @@ def test_kept_chunks_are_counted_against_those_looked_at():
     assert on_answer(answer(passage(0.3, 1), passage(0.8))) == (
         "1 of the 2 chunks looked at lies under 0.5; the nearest lies at 0.300."
     )
+    all_kept = answer(passage(0.3, 1), passage(0.4, 2))
+    assert on_answer(all_kept) == "All 2 chunks looked at lie under 0.5; the nearest lies at 0.300."
     assert on_answer(answer(passage(0.3, 1))) == "The only chunk looked at lies under 0.5; the nearest lies at 0.300."
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint
 
 from webapp.views import (
+    ask,
     compare,
     decisions,
     documents,
@@ -21,6 +22,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     overview.blueprint,
     compare.blueprint,
     questions.blueprint,
+    ask.blueprint,
     decisions.blueprint,
     strategies.blueprint,
     threshold.blueprint,

@@ -1,0 +1,204 @@
+"""The dashboard's live questions: asked in threads of their own, so that no page waits for a model to load."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, cast
+
+from flask import current_app
+
+from experiments.answers import Answer
+from experiments.asking import Asker, DecisionMismatchError
+from experiments.conditions import Combination
+from experiments.models import EncodedBatch, Encoder, ModelError, ModelStamp, find_model
+from experiments.project import Project
+from store.tables import DecisionRow
+from store.vectors import StampMismatchError
+from webapp.errors import PageError
+
+EXTENSION = "bluffline-asking"
+PATIENCE = 0.5  # seconds a page waits before it says that something is loading
+KEPT = 64  # questions that are remembered
+MOST_AT_ONCE = 32
+FAULT_LASTS = 10.0  # seconds after which a question that failed is tried again when it is looked at
+
+
+class TooManyError(PageError):
+    """More questions at once than one process should work on."""
+
+    status = 503
+    title = "Too many questions at once"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to ask.
+
+    Attributes:
+        combination: Strategy, retriever and model.
+        threshold: The cut; None for no threshold.
+        gate_model: The model whose distances the gate reads where the combination has none; None: the project's.
+        decision_id: The decision by which it is asked; None where the reader chose the way.
+        decision: The decision itself.
+    """
+
+    combination: Combination
+    threshold: float | None
+    gate_model: str | None = None
+    decision_id: int | None = None
+    decision: DecisionRow | None = field(default=None, compare=False)
+
+
+class AskFault(NamedTuple):
+    """Why one way gave no answer."""
+
+    kind: Literal["mismatch", "model", "other"]
+    words: str
+
+
+class Result(NamedTuple):
+    """What came of a question: one answer or fault a way, and what was asked."""
+
+    asker: Asker
+    said: tuple[Answer | AskFault, ...]
+
+
+class Job:
+    """One question, asked in a thread. Whoever reads it sees it whole or not at all."""
+
+    def __init__(self, embedded: int) -> None:
+        """Remember when it began, and how many texts had been embedded by then."""
+        self.since = time.monotonic()
+        self.embedded_before = embedded
+        self.result: Result | None = None
+        self.fault = ""
+        self.broken: Exception | None = None
+        self.done = threading.Event()
+        self._ended = 0.0
+
+    def end(self) -> None:
+        """Say that nothing more will change."""
+        self._ended = time.monotonic()
+        self.done.set()
+
+    @property
+    def stale(self) -> bool:
+        """Whether it has ended and would end otherwise now."""
+        if not self.done.is_set():
+            return False
+        failed = self.result is None or any(isinstance(one, AskFault) for one in self.result.said)
+        if failed and time.monotonic() - self._ended > FAULT_LASTS:
+            return True
+        return self.result is not None and not self.result.asker.current
+
+
+class Desk:
+    """Takes questions, asks each of them once, and remembers the last answers. Safe for many threads."""
+
+    def __init__(self, find: Callable[[str], Encoder] = find_model) -> None:
+        """Open the desk; no model is looked for yet."""
+        self.embedded = 0
+        self._find = find
+        self._lock = threading.Lock()
+        self._opening = threading.Lock()
+        self._asker: Asker | None = None
+        self._jobs: OrderedDict[tuple[Project, str, tuple[Way, ...]], Job] = OrderedDict()
+
+    def ask(self, project: Project, question: str, ways: Sequence[Way], patience: float = PATIENCE) -> Job:
+        """Ask, and wait a moment for the answers.
+
+        Args:
+            project: Whose documents.
+            question: What is asked.
+            ways: How; each gives one answer or fault.
+            patience: Seconds to wait at most; the job goes on in any case.
+
+        Raises:
+            TooManyError: If too many questions are being worked on.
+        """
+        key = (project, question, tuple(ways))
+        known = self._jobs.get(key)
+        stale = known is not None and known.stale  # looks at files, so not while others wait
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None or (stale and job is known):
+                job = self._started(key)
+            self._jobs.move_to_end(key)
+        job.done.wait(patience)
+        if job.broken is not None:
+            raise job.broken
+        return job
+
+    def _started(self, key: tuple[Project, str, tuple[Way, ...]]) -> Job:
+        waiting = sum(not job.done.is_set() for job in self._jobs.values())
+        if waiting >= MOST_AT_ONCE:
+            raise TooManyError(f"{waiting} questions are being worked on.", "Try again in a moment.")
+        job = self._jobs[key] = Job(self.embedded)
+        ended = [old for old, one in self._jobs.items() if one.done.is_set()]
+        for old in ended[: max(len(self._jobs) - KEPT, 0)]:
+            del self._jobs[old]
+        threading.Thread(target=self._work, args=(job, *key), daemon=True, name="question").start()
+        return job
+
+    def _work(self, job: Job, project: Project, question: str, ways: tuple[Way, ...]) -> None:
+        try:
+            asker = self._opened(project)
+            job.result = Result(asker, tuple(_said(asker, question, way) for way in ways))
+        except (ValueError, OSError) as error:  # the documents cannot be read
+            job.fault = str(error)
+        except Exception as error:
+            job.broken = error
+        finally:
+            job.end()
+
+    def _opened(self, project: Project) -> Asker:
+        with self._opening:
+            if self._asker is None or self._asker.project != project:
+                self._asker = Asker.of(project, find=self._watched)
+            else:
+                self._asker = self._asker.refreshed()
+            return self._asker
+
+    def _watched(self, name: str) -> Encoder:
+        return _Watched(self._find(name), self._count)
+
+    def _count(self, texts: int) -> None:
+        self.embedded += texts
+
+
+class _Watched:
+    """An encoder that says how many documents' texts it has embedded."""
+
+    def __init__(self, encoder: Encoder, count: Callable[[int], None]) -> None:
+        self.stamp: ModelStamp = encoder.stamp
+        self._encoder, self._count = encoder, count
+
+    def encode_documents(self, texts: Sequence[str]) -> EncodedBatch:
+        encoded = self._encoder.encode_documents(texts)
+        self._count(len(texts))
+        return encoded
+
+    def encode_queries(self, texts: Sequence[str]) -> EncodedBatch:
+        return self._encoder.encode_queries(texts)
+
+
+def _said(asker: Asker, question: str, way: Way) -> Answer | AskFault:
+    try:
+        if way.decision is not None:
+            return asker.ask_decided(question, way.decision)
+        return asker.ask(question, way.combination, way.threshold, gate_model=way.gate_model)
+    except DecisionMismatchError as error:
+        return AskFault("mismatch", str(error))
+    except (ModelError, StampMismatchError) as error:
+        return AskFault("model", str(error))
+    except ValueError as error:
+        return AskFault("other", str(error))
+
+
+def desk() -> Desk:
+    """The desk of the application that handles this request."""
+    return cast("Desk", current_app.extensions.setdefault(EXTENSION, Desk()))
