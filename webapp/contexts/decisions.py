@@ -111,7 +111,7 @@ class DecisionContext:
     evidence: Evidence
     figure_spec: dict[str, Any] | None
     figure_summary: str
-    config: str
+    production: str
     before: Neighbour | None
     after: Neighbour | None
     links: Links
@@ -151,7 +151,7 @@ def build_one(
     decision: DecisionRow,
     after: DecisionRow | None,
     validity: Validity | None,
-    config: str,
+    production: str,
     urls: Mapping[int, str],
     links: Links,
 ) -> DecisionContext:
@@ -161,7 +161,7 @@ def build_one(
         decision: The decision.
         after: The one that superseded it, if any.
         validity: Whether it holds on the newest sweep.
-        config: What production reads.
+        production: What a production config says.
         urls: Pages of this decision's neighbours.
         links: Addresses.
     """
@@ -181,7 +181,7 @@ def build_one(
         evidence=evidence,
         figure_spec=decision_figure.spec(evidence, decision.threshold),
         figure_summary=decision_figure.summary(evidence, decision.threshold),
-        config=config,
+        production=production,
         before=Neighbour(before, urls[before]) if before is not None else None,
         after=Neighbour(after.id or 0, urls[after.id or 0]) if after is not None else None,
         links=links,

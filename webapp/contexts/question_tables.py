@@ -11,6 +11,7 @@ from experiments.question_set import Balance, FaultKind, NeedleRow, SetChange
 from store.tables import QueryRow, SweepRow
 from webapp.exports import Cell, Column, Table
 
+DEFAULT_COMBINATIONS = 18  # six presets, three retrievers, one model
 LABELS = {
     "query_id": "Question", "text": "Asked", "what": "Share of", "n": "n", "half_width": "± near one half",
     "half_width_at_0_9": "± near 0.9", "bound_of_none": "Bound when none is seen", "win_share": "Won of the discordant",
@@ -133,9 +134,9 @@ def alpha_of(sweep: SweepRow | None) -> float:
 
 def combinations_of(sweep: SweepRow | None) -> int:
     """How many combinations are compared with the set: the sweep's, or those of the grid measured by default."""
-    if sweep is None:
-        return 18
-    settings = sweep.settings
+    settings = sweep.settings if sweep else {}
+    if not {"strategies", "retrievers", "models"} <= settings.keys():
+        return DEFAULT_COMBINATIONS
     free = "bm25" in settings["retrievers"]
     with_model = len(settings["retrievers"]) - free
     return len(settings["strategies"]) * (with_model * len(settings["models"]) + free)
