@@ -7,10 +7,11 @@ import io
 import json
 import re
 
+import numpy as np
 import pytest
 from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page
 from sqlalchemy import event
-from web_worlds import BM25_A, DENSE_A, DENSE_E, HYBRID_E, KEYS, reviewed
+from web_worlds import BM25_A, DENSE_A, DENSE_E, HYBRID_E, KEYS, outcomes_of, reviewed
 
 from experiments.evaluation import Number
 from store import reads, writes
@@ -107,7 +108,7 @@ def test_a_row_without_a_value_comes_last_whichever_way_it_is_sorted(engine):
     rows = [Row(row, {}) for row in reads.combinations(engine, 1)]
     rows[2] = rows[2]._replace(numbers={"mrr": Number("mrr", 0.5, 0.4, 0.6, None, 64)})
     for sort in ("mrr", "-mrr"):
-        found = ordered(rows, (1, 4), Choice(4, "", "", "", sort))
+        found = ordered(rows, (1, 4), Choice(4, sort))
         assert [row.combination.key for row in found][:1] == [KEYS[2]]
         assert [row.combination.key for row in found][1:] == [key for key in KEYS if key != KEYS[2]]
 
@@ -126,8 +127,13 @@ def test_two_ticked_rows_are_compared_within_all_pairs(client, engine):
     page = text(client, f"{PAGE}?pick={known[DENSE_A]}&pick={known[DENSE_E]}")
     card = re.search(r'<section class="compare".*?</section>', page, re.DOTALL)[0]
     assert "E dense against A dense" in card  # the higher row first
-    assert "E dense finds more than A dense at k = 20" in card
+    assert "E dense beats A dense at k = 20" in card
     assert "Holm, within all 10 pairs" in card
+    first, second = (
+        np.array([one.rank is not None for one in outcomes_of(key) if one.needle_id]) for key in (DENSE_E, DENSE_A)
+    )
+    assert f"<dd>{(first & ~second).sum()}, {(second & ~first).sum()} <i>of 64</i>" in card
+    assert f"differs by</dt><dd>+{first.mean() - second.mean():.2f} <i>[" in card
     assert re.search(r"differs by</dt><dd>\+0\.\d\d <i>\[", card)
 
 
@@ -145,8 +151,10 @@ def test_failed_and_queued_combinations_stand_in_the_table_with_their_reasons(cl
     assert "out of memory &lt;here&gt;" in page
     assert '<span class="tag bad">failed</span>' in page
     assert '<span class="tag">queued</span>' in page
-    assert "This sweep is interrupted (its process ended): 3 of 5 combinations are recorded" in page
-    assert "out of memory" not in text(client, "/sweeps/2?strategy=A")
+    assert "This sweep is interrupted (its process ended)." in page
+    assert "3 of 5 combinations are recorded and shown" in page
+    assert page.count('<tr class="failed">') == 2
+    assert text(client, "/sweeps/2?strategy=A").count('<tr class="failed">') == 1
 
 
 def test_a_retrieval_that_was_read_from_an_earlier_sweep_says_from_which(client):
@@ -200,8 +208,8 @@ def test_the_fragment_is_part_of_the_page_and_the_context_is_what_the_templates_
 
 def test_a_form_sent_by_htmx_leaves_a_short_address(client):
     htmx = {"HX-Request": "true", "HX-Request-Type": "partial", "HX-Target": "div#strategies"}
-    response = client.get(f"{PAGE}?k=20&strategy=A&retriever=&model=&sort=mrr&pick=1&pick=2", headers=htmx)
-    assert response.headers["HX-Push-Url"] == f"{PAGE}?strategy=A&sort=mrr&pick=1%2C2"
+    response = client.get(f"{PAGE}?k=20&strategy=A&strategy=E&sort=mrr&pick=1&pick=2", headers=htmx)
+    assert response.headers["HX-Push-Url"] == f"{PAGE}?sort=mrr&pick=1%2C2&strategy=A%2CE"
     assert "HX-Push-Url" not in client.get(PAGE).headers
 
 
@@ -235,3 +243,12 @@ def test_a_sweep_without_answerable_questions_has_no_zero(tmp_path):
     assert "Nothing is measured yet" in page
     assert "0.00" not in page.split("<tbody>")[1].split("</tbody>")[0]
     engine.dispose()
+
+
+def test_a_pair_leads_to_its_questions_on_the_win_loss_page(client, engine):
+    known = ids(engine)
+    page = text(client, f"{PAGE}?k=4&pick={known[DENSE_A]},{known[DENSE_E]}")
+    url = re.search(r'href="(/sweeps/1/pairs[^"]+)"', page)[1].replace("&amp;", "&")
+    assert set(url.partition("?")[2].removesuffix("#pair").split("&")) == {
+        "k=4", f"a={known[DENSE_E]}", f"b={known[DENSE_A]}"}  # fmt: skip
+    assert 'id="pair"' in text(client, url.partition("#")[0])

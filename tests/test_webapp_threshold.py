@@ -340,3 +340,13 @@ def test_only_the_hits_of_the_shown_combination_are_read(client, engine, monkeyp
     text(client, f"{PAGE}?strategy=E&retriever=bm25&t=0.5")
     known = {row.key: row.id for row in reads.combinations(engine, 1)}
     assert asked == [[known[BM25_E]]]
+
+
+def test_bluffs_lead_to_their_question_and_to_the_place_they_matched(client):
+    page = part(text(client, f"{PAGE}?strategy=E&retriever=dense&t=2"), "bluffs")
+    question, place = (re.search(rf'href="({start}[^"]+)"', page)[1].replace("&amp;", "&")
+                       for start in ("/sweeps/1/queries/", "/documents/"))  # fmt: skip
+    assert "t=2" in question
+    text(client, question)
+    assert re.search(r"#char=\d+,\d+$", place)
+    text(client, place.partition("#")[0])

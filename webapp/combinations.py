@@ -99,13 +99,7 @@ def shown(sweep: SweepRow, rows: Sequence[CombinationRow]) -> Shown:
     Raises:
         BadParameterError: If a strategy, retriever or model is named that the sweep does not have.
     """
-    strategies, retrievers = _distinct(row.strategy for row in rows), _distinct(row.retriever for row in rows)
-    models = _distinct(row.model for row in rows if row.model)
-    chosen = (
-        params.words(request.args, "strategy", strategies),
-        params.words(request.args, "retriever", retrievers),
-        params.words(request.args, "model", models),
-    )
+    (strategies, retrievers, models), chosen = _values(rows), _chosen(rows)
     kept = tuple(row for row in rows if row.state == "recorded" and _passes(row, *chosen))
     does = {name: _what(sweep, name) for name in strategies}
     groups = (
@@ -119,6 +113,12 @@ def shown(sweep: SweepRow, rows: Sequence[CombinationRow]) -> Shown:
         tuple(group for group in groups if len(group.chips) > 1 or any(chip.chosen for chip in group.chips)),
         len(rows),
     )
+
+
+def missing(rows: Sequence[CombinationRow]) -> tuple[CombinationRow, ...]:
+    """The combinations without numbers that the filters of this request's address let through."""
+    chosen = _chosen(rows)
+    return tuple(row for row in rows if row.state != "recorded" and _passes(row, *chosen))
 
 
 def heads(sweep: SweepRow, rows: Sequence[CombinationRow]) -> tuple[Head, ...]:
@@ -157,6 +157,25 @@ def notes_on(sweep: SweepRow, rows: Sequence[CombinationRow]) -> tuple[Note, ...
         what = "1 combination failed" if len(failed) == 1 else f"{len(failed)} combinations failed"
         found.append(Note("bad", f"{what} and cannot be shown.", f"{reasons}{more}."))
     return tuple(found)
+
+
+def _values(rows: Sequence[CombinationRow]) -> tuple[list[str], list[str], list[str]]:
+    """The strategies, retrievers and models of a sweep, in grid order."""
+    return (
+        _distinct(row.strategy for row in rows),
+        _distinct(row.retriever for row in rows),
+        _distinct(row.model for row in rows if row.model),
+    )
+
+
+def _chosen(rows: Sequence[CombinationRow]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Those of them that this request's address names; none stands for all."""
+    strategies, retrievers, models = _values(rows)
+    return (
+        params.words(request.args, "strategy", strategies),
+        params.words(request.args, "retriever", retrievers),
+        params.words(request.args, "model", models),
+    )
 
 
 def _passes(row: CombinationRow, strategies: Sequence[str], retrievers: Sequence[str], models: Sequence[str]) -> bool:

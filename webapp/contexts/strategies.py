@@ -8,11 +8,15 @@ from typing import Any, NamedTuple
 
 from experiments import measures
 from experiments.conditions import describe, strategy_from_spec
-from experiments.duel import Duel, Family, family
+from experiments.flips import changes
 from experiments.reading import LoadedSweep
-from experiments.verdicts import Arm, destroyed_by_strategy, leader_of, on_destroyed, on_pair, on_strategies
+from experiments.stats.intervals import MeanInterval
+from experiments.verdicts import Arm, destroyed_by_strategy, leader_of, on_destroyed, on_strategies
+from experiments.verdicts_pairs import on_pairing
+from experiments.winloss import Pairing, WinLoss, compare_all
 from experiments.words import p_value, plural
 from store.tables import CombinationRow, MeasureRow, SweepRow
+from webapp.combinations import Chips, Note, Shown
 from webapp.contexts import strategy_figures, strategy_notes, strategy_table
 from webapp.contexts.naming import names_of, short_model
 from webapp.contexts.strategy_table import Choice, Row
@@ -37,13 +41,12 @@ class Links(NamedTuple):
     clear: str  # this page with nothing picked
 
 
-class Options(NamedTuple):
-    """What can be chosen, as (value, words)."""
+class Filtered(NamedTuple):
+    """What the filters let through, and what must be known of the rest."""
 
-    ks: tuple[tuple[str, str], ...]
-    strategies: tuple[tuple[str, str], ...]
-    retrievers: tuple[tuple[str, str], ...]
-    models: tuple[tuple[str, str], ...]
+    shown: Shown
+    missing: tuple[CombinationRow, ...]
+    notes: tuple[Note, ...]
 
 
 class Stage(NamedTuple):
@@ -93,9 +96,11 @@ class Card(NamedTuple):
     first: str
     second: str
     sentence: str
-    duel: Duel
+    pairing: Pairing
     pairs: int
+    needles: Pairing  # the same, a needle counted once
     needle_p: str
+    difference: MeanInterval  # of R@k, by needle
     differ: str  # the questions on which they do, counted
     url: str | None
 
@@ -121,11 +126,13 @@ class StrategiesContext:
     alarm_rest: str
     aside: str
     more: str
-    state_note: str
+    state: tuple[Note, ...]
     choice: Choice
     sort: str
     ks: tuple[int, ...]
-    options: Options
+    depths: tuple[tuple[str, str], ...]
+    chips: tuple[Chips, ...]
+    several_models: bool
     columns: tuple[Column, ...]
     headings: tuple[Column, ...]
     lines: tuple[Line, ...]
@@ -139,83 +146,71 @@ class StrategiesContext:
     links: Links
 
 
-def build(loaded: LoadedSweep, choice: Choice, sources: Mapping[str, int], links: Links) -> StrategiesContext:
+def build(
+    loaded: LoadedSweep, filtered: Filtered, choice: Choice, sources: Mapping[str, int], links: Links
+) -> StrategiesContext:
     """The page for one sweep and one choice.
 
     Args:
         loaded: The sweep.
-        choice: Filters, k, sort order and picked rows.
+        filtered: Its combinations, as the filters let them through.
+        choice: k, sort order and picked rows.
         sources: Ids of the earlier sweeps that retrievals were read from, by key.
         links: Addresses.
     """
     sweep, arms, k = loaded.sweep, loaded.arms, choice.k
-    ks, alpha = tuple(sweep.settings["k"]), sweep.settings["alpha"]
-    rows, names = rows_of(loaded, choice), names_of(row.key for row in loaded.combinations)
+    ks, alpha, seed = tuple(sweep.settings["k"]), sweep.settings["alpha"], sweep.settings["seed"]
+    rows, names = rows_of(loaded, filtered, choice), names_of(row.key for row in loaded.combinations)
     verdict, destroyed = on_strategies(arms, k, alpha), on_destroyed(arms)
     alarm, colon, rest = destroyed.partition(":")
     alarmed = any(share.hits for share in destroyed_by_strategy(arms).values())
     asides = [said for said in verdict.asides if not alarmed or said != destroyed]
-    relatives, leader = family({arm.key: arm.outcomes for arm in arms}, k, alpha), leader_of(arms, k)
+    leader = leader_of(arms, k)
+    winloss = compare_all({arm.key: arm.outcomes for arm in arms}, k, "question", alpha=alpha, seed=seed)
     lines = tuple(_line(row, sweep, choice, leader, names) for row in rows)
     at_k = [line.recalls[ks.index(k)] for line in lines]
     return StrategiesContext(
         strip=strip_of(sweep, csv_url=links.csv, json_url=links.json),
         headline=verdict.headline,
-        headline_kind=_kind(arms, leader, k, alpha),
+        headline_kind=_kind(arms, leader, k, alpha, seed),
         alarm=alarm if alarmed else "",
         alarm_rest=f"{colon}{rest}" if alarmed else "",
         aside=" ".join(asides[:MOST_ASIDES]),
         more=" ".join(asides[MOST_ASIDES:]),
-        state_note=strategy_notes.on_state(loaded),
+        state=filtered.notes,
         choice=choice,
         sort=choice.sort or f"-r{k}",
         ks=ks,
-        options=_options(sweep),
+        depths=tuple((str(depth), str(depth)) for depth in ks),
+        chips=filtered.shown.chips,
+        several_models=len({row.model for row in loaded.combinations if row.model}) > 1,
         columns=strategy_notes.glossary(ks, k),
         headings=strategy_notes.headings(k),
         lines=lines,
-        missing=tuple(_missing(row, sweep) for row in missing_of(loaded, choice)),
+        missing=tuple(_missing(row, sweep) for row in filtered.missing),
         total=len(loaded.combinations),
         best=max((number.value for number in at_k if number and number.value is not None), default=None),
         notes=strategy_notes.notes(loaded, sources),
         picks=tuple(names[row.key] for row in loaded.recorded if row.id in choice.pick),
-        card=_card(rows, relatives, names, choice, links, sweep.settings["seed"]),
-        plotted=_figure(rows, relatives, leader, names, k),
+        card=_card(loaded, rows, winloss, names, choice, links),
+        plotted=_figure(rows, winloss, leader, names, k),
         links=links,
     )
 
 
-def rows_of(loaded: LoadedSweep, choice: Choice) -> list[Row]:
+def rows_of(loaded: LoadedSweep, filtered: Filtered, choice: Choice) -> list[Row]:
     """The recorded combinations that the filters let through, in the chosen order."""
-    rows = [
-        Row(one, loaded.measures.get(one.id or 0, {})) for one in loaded.recorded if strategy_table.matches(one, choice)
-    ]
+    rows = [Row(one, loaded.measures.get(one.id or 0, {})) for one in filtered.shown.rows]
     return strategy_table.ordered(rows, loaded.sweep.settings["k"], choice)
 
 
-def missing_of(loaded: LoadedSweep, choice: Choice) -> list[CombinationRow]:
-    """The combinations without numbers that the filters let through."""
-    return [row for row in loaded.combinations if row.state != "recorded" and strategy_table.matches(row, choice)]
-
-
-def _options(sweep: SweepRow) -> Options:
-    settings = sweep.settings
-    return Options(
-        tuple((str(k), str(k)) for k in settings["k"]),
-        (("", "all"), *((name, name) for name in settings["strategies"])),
-        (("", "all"), *((name, name) for name in settings["retrievers"])),
-        (("", "all"), *((name, short_model(name)) for name in settings["models"])),
-    )
-
-
-def _kind(arms: Sequence[Arm], leader: Arm | None, k: int, alpha: float) -> str:
+def _kind(arms: Sequence[Arm], leader: Arm | None, k: int, alpha: float, seed: int) -> str:
     """How firm the verdict is: whether the leader's lead over any other strategy is resolved."""
     if leader is None:
         return "open"
     rivals = [arm for arm in arms if (arm.retriever, arm.model) == (leader.retriever, leader.model)]
-    found = family({arm.key: arm.outcomes for arm in rivals}, k, alpha)
-    resolved = found and any(found.holm_p(leader.key, arm.key) <= alpha for arm in rivals if arm.key != leader.key)
-    return "" if resolved else "open"
+    found = compare_all({arm.key: arm.outcomes for arm in rivals}, k, "question", alpha=alpha, seed=seed)
+    return "" if found and any(one.key == leader.key and one.beats for one in found.standings) else "open"
 
 
 def _line(row: Row, sweep: SweepRow, choice: Choice, leader: Arm | None, names: Names) -> Line:
@@ -255,35 +250,40 @@ def _what(sweep: SweepRow, strategy: str) -> str:
 
 
 def _card(
-    rows: Sequence[Row], relatives: Family | None, names: Names, choice: Choice, links: Links, seed: int
+    loaded: LoadedSweep, rows: Sequence[Row], winloss: WinLoss | None, names: Names, choice: Choice, links: Links
 ) -> Card | None:
     """The picked pair, the row that stands higher first."""
     picked = [row.combination for row in rows if row.combination.id in choice.pick]
-    if relatives is None or len(picked) != 2:
+    if winloss is None or len(picked) != 2:
         return None
-    first, second = (names[row.key] for row in picked)
-    duel = relatives.duel(picked[0].key, picked[1].key, seed)
+    (one, other), seed = picked, loaded.sweep.settings["seed"]
+    outcomes = {arm.key: arm.outcomes for arm in loaded.arms}
+    by_needle = compare_all(outcomes, winloss.k, "needle", alpha=winloss.alpha, seed=seed) or winloss
+    pairing, needles = (found.pairing(one.key, other.key) for found in (winloss, by_needle))
+    paired = changes({"pair": outcomes[other.key]}, {"pair": outcomes[one.key]}, winloss.k, seed)[0]
     return Card(
-        first=first,
-        second=second,
-        sentence=on_pair(duel.pair, first, second),
-        duel=duel,
-        pairs=relatives.pairs,
-        needle_p=p_value(duel.pair.by_needle.p),
-        differ=plural(len(duel.won) + len(duel.lost), "question that differs", "questions that differ"),
-        url=links.pair.format(*(row.id for row in picked)) if links.pair else None,
+        first=names[one.key],
+        second=names[other.key],
+        sentence=on_pairing(pairing, names[one.key], names[other.key]),
+        pairing=pairing,
+        pairs=winloss.family,
+        needles=needles,
+        needle_p=f"{p_value(needles.p)}, Holm {p_value(needles.holm_p)}",
+        difference=paired.difference,
+        differ=plural(pairing.discordant, "question that differs", "questions that differ"),
+        url=links.pair.format(one.id, other.id) if links.pair else None,
     )
 
 
-def _figure(rows: Sequence[Row], relatives: Family | None, leader: Arm | None, names: Names, k: int) -> Figure:
+def _figure(rows: Sequence[Row], winloss: WinLoss | None, leader: Arm | None, names: Names, k: int) -> Figure:
     def name(row: CombinationRow) -> str:
         return names[row.key]
 
     shown = next((name(row.combination) for row in rows if leader and row.combination.key == leader.key), "")
     return Figure(
-        spec=strategy_figures.dots(rows, relatives, leader, k, name),
+        spec=strategy_figures.dots(rows, winloss, leader, k, name),
         summary=strategy_figures.summary(rows, k, name),
         size=strategy_figures.size(len(rows)),
         leader=shown,
-        beaten=any(strategy_figures.standing(row, relatives, leader) == "beaten" for row in rows),
+        beaten=any(strategy_figures.standing(row, winloss, leader) == "beaten" for row in rows),
     )

@@ -6,27 +6,27 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from experiments import measures
-from experiments.duel import Family
 from experiments.verdicts import Arm
-from experiments.words import interval
+from experiments.winloss import WinLoss
+from experiments.words import interval, p_value
 from store.tables import CombinationRow, MeasureRow
 from webapp.contexts.strategy_table import Row
 
 Namer = Callable[[CombinationRow], str]
 
 
-def dots(rows: Sequence[Row], relatives: Family | None, leader: Arm | None, k: int, name: Namer) -> dict[str, Any]:
+def dots(rows: Sequence[Row], winloss: WinLoss | None, leader: Arm | None, k: int, name: Namer) -> dict[str, Any]:
     """R@k with its interval, in the order of the table; open dots are those the leader is proven to beat."""
     shown = [(row, number) for row, number in _known(rows, k)][::-1]  # Plotly's first category is the lowest
     groups: dict[str, list[tuple[Row, MeasureRow]]] = {"leader": [], "level": [], "beaten": []}
     for row, number in shown:
-        groups[standing(row, relatives, leader)].append((row, number))
+        groups[standing(row, winloss, leader)].append((row, number))
     looks = {
         "leader": ("finds most", "var(--right)", False),
         "level": ("cannot be told from it", "var(--ink)", False),
         "beaten": ("proven to find less", "var(--soft)", True),
     }
-    data = [_trace(groups[key], k, name, *looks[key], relatives, leader) for key in looks if groups[key]]
+    data = [_trace(groups[key], k, name, *looks[key], winloss, leader) for key in looks if groups[key]]
     return {
         "data": data,
         "layout": {
@@ -65,13 +65,14 @@ def _known(rows: Sequence[Row], k: int) -> list[tuple[Row, MeasureRow]]:
     return [(row, number) for row, number in pairs if number is not None and number.value is not None]
 
 
-def standing(row: Row, relatives: Family | None, leader: Arm | None) -> str:
+def standing(row: Row, winloss: WinLoss | None, leader: Arm | None) -> str:
     """How a combination stands to the one that finds most: leader, level or beaten."""
-    if relatives is None or leader is None:
+    if winloss is None or leader is None:
         return "level"
     if row.combination.key == leader.key:
         return "leader"
-    return "beaten" if relatives.holm_p(leader.key, row.combination.key) <= relatives.alpha else "level"
+    # The one that finds most has at least as many wins as losses, so what is resolved is its lead.
+    return "beaten" if winloss.pairing(leader.key, row.combination.key).resolved else "level"
 
 
 def _trace(
@@ -81,13 +82,13 @@ def _trace(
     words: str,
     colour: str,
     hollow: bool,
-    relatives: Family | None,
+    winloss: WinLoss | None,
     leader: Arm | None,
 ) -> dict[str, Any]:
     def compared(row: Row) -> str:
-        if relatives is None or leader is None or row.combination.key == leader.key:
+        if winloss is None or leader is None or row.combination.key == leader.key:
             return ""
-        return f"<br>against {leader.name}: Holm p = {relatives.holm_p(leader.key, row.combination.key):.4f}"
+        return f"<br>against {leader.name}: Holm {p_value(winloss.pairing(leader.key, row.combination.key).holm_p)}"
 
     values = [number.value or 0.0 for _, number in group]
     return {

@@ -59,19 +59,6 @@ def notes(loaded: LoadedSweep, sources: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(said)
 
 
-def on_state(loaded: LoadedSweep) -> str:
-    """What is missing of a sweep that has not finished, and what to do; empty where it has."""
-    sweep, recorded, total = loaded.sweep, len(loaded.recorded), len(loaded.combinations)
-    if sweep.state == "finished":
-        return ""
-    so_far = f"{recorded} of {plural(total, 'combination')} {'is' if recorded == 1 else 'are'} recorded and shown"
-    if sweep.state in ("running", "queued"):
-        return f"This sweep is {sweep.state}: {so_far}; load the page again for more."
-    reason = f" ({sweep.reason})" if sweep.reason else ""
-    advice = "`bluffline run` measures the rest: what is recorded is not measured twice"
-    return f"This sweep is {sweep.state}{reason}: {so_far}; {advice}."
-
-
 def _bm25(loaded: LoadedSweep) -> list[str]:
     settings = loaded.sweep.settings.get("bm25")
     uses = [row.retriever for row in loaded.recorded if row.retriever != "dense"]

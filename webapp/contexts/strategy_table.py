@@ -14,26 +14,19 @@ Numbers = Mapping[str, MeasureRow]
 
 
 class Choice(NamedTuple):
-    """What of a sweep is shown; an empty word stands for all."""
+    """How a sweep is shown."""
 
     k: int
-    strategy: str
-    retriever: str
-    model: str
-    sort: str
-    pick: tuple[int, ...] = ()
+    sort: str  # empty: by R@k, the most first
+    pick: tuple[int, ...] = ()  # rows to compare
 
-
-def state(choice: Choice, ks: Sequence[int]) -> tuple[tuple[str, str], ...]:
-    """A choice as parameters; what is as usual is left out."""
-    return (
-        ("k", "" if choice.k == max(ks) else str(choice.k)),
-        ("strategy", choice.strategy),
-        ("retriever", choice.retriever),
-        ("model", choice.model),
-        ("sort", "" if choice.sort == f"-r{choice.k}" else choice.sort),
-        ("pick", ",".join(str(one) for one in choice.pick)),
-    )
+    def state(self, ks: Sequence[int]) -> tuple[tuple[str, str], ...]:
+        """As parameters; what is as usual is left out."""
+        return (
+            ("k", "" if self.k == max(ks) else str(self.k)),
+            ("sort", "" if self.sort == f"-r{self.k}" else self.sort),
+            ("pick", ",".join(str(one) for one in self.pick)),
+        )
 
 
 class Row(NamedTuple):
@@ -48,15 +41,6 @@ class Row(NamedTuple):
         times = [number.value for name, number in self.numbers.items() if name.startswith("ms_")]
         known = [time for time in times if time is not None]
         return sum(known) if known else None
-
-
-def matches(row: CombinationRow, choice: Choice) -> bool:
-    """Whether the filters let a combination through; one without a model belongs to every model."""
-    return (
-        choice.strategy in ("", row.strategy)
-        and choice.retriever in ("", row.retriever)
-        and (not choice.model or row.model in (None, choice.model))
-    )
 
 
 def sort_keys(ks: Sequence[int], k: int) -> dict[str, Callable[[Row], float | str | None]]:

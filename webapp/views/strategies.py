@@ -8,8 +8,9 @@ from experiments.reading import LoadedSweep
 from store import reads
 from store.reads_sweeps import sweep_ids
 from store.tables import SweepRow
-from webapp import exports, params, rendering
+from webapp import combinations, exports, params, rendering
 from webapp.contexts import strategies, strategy_table
+from webapp.contexts.strategies import Filtered
 from webapp.contexts.strategy_table import Choice
 from webapp.dashboard import dashboard
 from webapp.exports import Format
@@ -23,11 +24,12 @@ blueprint = Blueprint("strategies", __name__)
 def page(sweep_id: int) -> Response:
     """All combinations, filtered and sorted, and two of them compared."""
     sweep = get_sweep(sweep_id)
-    choice = _choice(sweep)
-    loaded = _load(sweep)
+    choice, loaded = _choice(sweep), _load(sweep)
+    filtered = _filtered(loaded)
     sources = sweep_ids(dashboard().engine, {row.measured_in for row in loaded.recorded if row.measured_in})
-    context = strategies.build(loaded, choice, sources, _links(sweep_id, choice.k))
-    short = request.path + params.changed(strategy_table.state(choice, sweep.settings["k"]))
+    context = strategies.build(loaded, filtered, choice, sources, _links(sweep_id, choice.k))
+    ticked = {group.name: [chip.value for chip in group.chips if chip.chosen] for group in filtered.shown.chips}
+    short = request.path + params.changed(choice.state(sweep.settings["k"]), **ticked)
     return shown_as(rendering.page("strategies", context, "strategies"), short, new=True)
 
 
@@ -36,22 +38,24 @@ def table(sweep_id: int, form: Format) -> Response:
     """The shown combinations as a file."""
     sweep = get_sweep(sweep_id)
     choice, loaded = _choice(sweep), _load(sweep, outcomes=False)
-    return exports.respond(
-        strategy_table.table(sweep, strategies.rows_of(loaded, choice), strategies.missing_of(loaded, choice)), form
-    )
+    filtered = _filtered(loaded)
+    rows = strategies.rows_of(loaded, filtered, choice)
+    return exports.respond(strategy_table.table(sweep, rows, filtered.missing), form)
 
 
 def _choice(sweep: SweepRow) -> Choice:
-    """The state of the page out of its address."""
+    """The state of the page out of its address, but for the filters."""
     ks, args = sweep.settings["k"], request.args
     return Choice(
         params.integer_of(args, "k", ks, max(ks)),
-        params.choice(args, "strategy", list(sweep.settings["strategies"]), ""),
-        params.choice(args, "retriever", sweep.settings["retrievers"], ""),
-        params.choice(args, "model", sweep.settings["models"], ""),
         params.choice(args, "sort", strategy_table.sort_words(ks), ""),
         params.ids(args, "pick"),
     )
+
+
+def _filtered(loaded: LoadedSweep) -> Filtered:
+    sweep, rows = loaded.sweep, loaded.combinations
+    return Filtered(combinations.shown(sweep, rows), combinations.missing(rows), combinations.notes_on(sweep, rows))
 
 
 def _load(sweep: SweepRow, *, outcomes: bool = True) -> LoadedSweep:

@@ -131,7 +131,8 @@ def _bluffs(read: Read) -> tuple[Bluff, ...]:
     texts = document_texts(engine, read.sweep.corpus_hash, {hit.document for _, hit in let_by})
 
     def place_url(hit: Hit) -> str | None:
-        url = url_or_none("documents.document", document_id=hit.document)
+        values = {"sweep": read.sweep.id, "cut": read.combination.strategy, "char": f"{hit.start},{hit.end}"}
+        url = url_or_none("documents.document", document_id=hit.document, **values)
         return url + hit.locator if url else None
 
     return threshold_reading.bluff_lines(let_by, questions, texts, _query_url(read), place_url)
