@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from experiments.fates import Fate, Kind, counts, lost_everywhere
-from experiments.stats.intervals import wilson
+from experiments.stats.intervals import Proportion, wilson
 from experiments.words import counted, listed
 
 
@@ -36,13 +36,13 @@ def on_questions(questions: Sequence[Sequence[Fate]], threshold: float | None) -
             said.append(f"the answer of {counted(kept, 'question')} is kept")
         else:
             said.append(
-                f"{counted(kept, 'answerable question')} {_keep(kept.hits)} the answer under "
+                f"{counted(kept, 'answerable question')} {_s(_one(kept), 'keep')} the answer under "
                 f"{_all(combinations)} and {counted(lost)} under none"
             )
     if unanswerable:
         bluffed = wilson(sum(any(not one.good for one in fates) for fates in unanswerable), len(unanswerable))
         by = "" if combinations == 1 else " by at least one"
-        said.append(f"{counted(bluffed, 'unanswerable question')} {_is(bluffed.hits)} bluffed on{by}")
+        said.append(f"{counted(bluffed, 'unanswerable question')} {'is' if _one(bluffed) == 1 else 'are'} bluffed on{by}")
     return f"{at(threshold)}, {'; '.join(said)}."
 
 
@@ -88,12 +88,9 @@ def _all(combinations: int) -> str:
     return "both combinations" if combinations == 2 else f"all {combinations:,} combinations"
 
 
-def _keep(count: int) -> str:
-    return "keeps" if count == 1 else "keep"
-
-
-def _is(count: int) -> str:
-    return "is" if count == 1 else "are"
+def _one(share: Proportion) -> int:
+    """1 where a verb after `hits of n questions` is singular."""
+    return 1 if share.hits == 1 or share.n == 1 else 2
 
 
 def _s(count: int, verb: str) -> str:

@@ -14,6 +14,7 @@ from experiments.recording import (
     document_rows,
     from_parquet,
     measure_rows,
+    outcome_from_parquet,
     outcome_rows,
     query_rows,
     to_parquet,
@@ -168,3 +169,17 @@ def test_documents_become_rows_and_equal_texts_are_kept_once():
     assert {row.sha256: row.text for row in texts} == {one.sha256: one.text for one in twins}
     assert len(texts) == 2
     assert query_rows([query("q", "?")], "h")[0].stratum is None
+
+
+@given(st.lists(outcomes, max_size=5, unique_by=lambda one: one.query_id))
+@settings(max_examples=30)
+def test_one_questions_outcome_is_read_without_the_others(recorded):
+    data = to_parquet(recorded)
+    for one in recorded:
+        assert outcome_from_parquet(data, one.query_id) == one
+    assert outcome_from_parquet(data, "not asked" * 9) is None
+
+
+def test_a_file_of_something_else_has_no_outcome_of_any_question():
+    with pytest.raises(ValueError, match="not a Parquet file"):
+        outcome_from_parquet(b"PAR?", "q")

@@ -96,7 +96,6 @@ class QueriesContext:
     feet: tuple[Foot, ...]
     count_words: str
     combinations_words: str
-    page_number: int
     page_count: int
     page_words: str
     columns: tuple[Column, ...]
@@ -177,7 +176,6 @@ def build(
         feet=tuple(_foot(found.chosen, head) for head in shown.heads),
         count_words=f"{len(found.chosen):,} of {len(queries):,}",
         combinations_words=f"{len(shown.heads)} of {shown.total} combinations",
-        page_number=page_number,
         page_count=pages_of(found.chosen),
         page_words=f"{first + 1:,} to {first + len(page):,} of {len(found.chosen):,}",
         columns=COLUMNS,
