@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from corpus.documents import Document, load_documents
@@ -13,6 +13,7 @@ from corpus.fingerprint import corpus_hash
 from experiments.answers import Answer, Passage, check_question, check_threshold
 from experiments.chunking import Chunk
 from experiments.conditions import PRESETS, Combination, Strategy
+from experiments.decision_fit import differences
 from experiments.gate import GATE_SIZE, kept
 from experiments.lexical import BM25Settings, tokenise
 from experiments.live_index import Asked, Found, LiveIndex, LockedEncoder, ask_model, build
@@ -160,8 +161,13 @@ class Asker:
             notes=tuple(self._notes(question, asked, encoder.stamp)),
         )
 
-    def ask_decided(self, question: str, decision: DecisionRow) -> Answer:
+    def ask_decided(self, question: str, decision: DecisionRow, holds_on: Collection[str] = ()) -> Answer:
         """Answer a question by a decision.
+
+        Args:
+            question: What is asked.
+            decision: By whose combination and threshold.
+            holds_on: Hashes of other corpora on which it was found to hold.
 
         Raises:
             DecisionMismatchError: If corpus, model, strategy or retriever settings are not those it was made about.
@@ -169,12 +175,16 @@ class Asker:
             ModelError: If the model cannot be found or loaded.
         """
         check_question(question)
-        self.check_decision(decision)
+        self.check_decision(decision, holds_on)
         combination = Combination(decision.strategy, decision.retriever, decision.model)
         return self.ask(question, combination, decision.threshold, gate_model=str(decision.stamp["name"]))
 
-    def check_decision(self, decision: DecisionRow) -> None:
+    def check_decision(self, decision: DecisionRow, holds_on: Collection[str] = ()) -> None:
         """Refuse a decision that was made about something else than what is at hand.
+
+        Args:
+            decision: The decision.
+            holds_on: Hashes of other corpora on which it was found to hold.
 
         Raises:
             DecisionMismatchError: Naming everything that differs, on both sides.
@@ -182,11 +192,12 @@ class Asker:
         """
         strategy, bm25 = self.strategy(decision.strategy), self.project.settings.bm25
         stamp = self.stamp(str(decision.stamp["name"])) if decision.stamp.get("name") else None
-        differences = _differences(decision, self.corpus_hash, stamp, strategy, bm25)
-        if differences:
+        corpus = decision.corpus_hash if self.corpus_hash in holds_on else self.corpus_hash
+        found = differences(decision, corpus, stamp, strategy, bm25)
+        if found:
             raise DecisionMismatchError(
                 f"decision {decision.id} does not fit what is at hand: "
-                + "; ".join(differences)
+                + "; ".join(found)
                 + ". Measure again with `bluffline run` and decide on that sweep, or ask with a combination of your own"
             )
 
@@ -258,37 +269,6 @@ class Asker:
             texts = (document.text for document in self.documents.values())
             self._words = frozenset(word for text in texts for word in tokenise(text, _ANY_WORD))
         return self._words
-
-
-def _differences(
-    decision: DecisionRow, corpus: str, stamp: ModelStamp | None, strategy: Strategy, bm25: BM25Settings
-) -> list[str]:
-    """Everything a decision was made about that is another thing here, both sides named."""
-    differences = []
-    if decision.corpus_hash != corpus:
-        differences.append(
-            f"it was made about corpus {decision.corpus_hash[:12]}, the documents here are corpus {corpus[:12]}"
-        )
-    if stamp is None:
-        differences.append("it carries no model stamp, so nothing says which vectors its threshold is about")
-    elif any(decision.stamp.get(part) != value for part, value in stamp.cache_stamp.items()):
-        differences.append(
-            f"its vectors are of {described(decision.stamp)}, the model at hand is {described(stamp._asdict())}, "
-            "and vectors of two models cannot be compared"
-        )
-    if strategy.spec != decision.strategy_spec:
-        differences.append(f"its strategy {strategy.name} was {decision.strategy_spec}, here it is {strategy.spec}")
-    if decision.retriever != "dense" and decision.retriever_settings not in (None, bm25.describe()):
-        differences.append(f"its BM25 was {decision.retriever_settings}, here it is {bm25.describe()}")
-    return differences
-
-
-def described(stamp: Mapping[str, Any]) -> str:
-    """A model stamp in words, with everything that decides what a vector is."""
-    return (
-        f"{stamp.get('name')} (files {str(stamp.get('files'))[:12]}, {stamp.get('dimensions')} dimensions, "
-        f"window {stamp.get('window')}, {stamp.get('precision')})"
-    )
 
 
 def _state(project: Project) -> tuple[Any, ...]:

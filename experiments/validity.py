@@ -49,6 +49,18 @@ def decision_validity(engine: Engine, decision: DecisionRow) -> Validity:
     return judge(decision, load_sweep(engine, newest.id))
 
 
+def holds(validity: Validity) -> bool:
+    """Whether a decision may be gone by: it holds, whatever else has changed."""
+    return validity.state in ("ok", "changed")
+
+
+def corpora_it_holds_on(engine: Engine, decision: DecisionRow) -> frozenset[str]:
+    """The newest finished sweep's corpus where the decision still holds on that sweep, beside its own."""
+    newest = reads.latest_sweep(engine, "finished")
+    there = newest is not None and holds(decision_validity(engine, decision))
+    return frozenset({decision.corpus_hash, *([newest.corpus_hash] if newest and there else [])})
+
+
 def judge(decision: DecisionRow, loaded: LoadedSweep) -> Validity:
     """Judge a decision on a sweep.
 

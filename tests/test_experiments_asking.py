@@ -211,6 +211,15 @@ def test_a_decision_about_other_documents_strategy_or_bm25_is_refused_with_every
         assert words in str(refused.value)
 
 
+def test_a_decision_that_holds_on_the_changed_corpus_answers(tmp_path):
+    ask = asker(tmp_path)
+    elsewhere = decision(corpus_hash="0" * 64)
+    answer = ask.ask_decided("How hot is the oven?", elsewhere, {ask.corpus_hash})
+    assert not answer.refused
+    with pytest.raises(DecisionMismatchError, match="it was made about corpus 000000000000"):
+        ask.ask_decided("How hot is the oven?", elsewhere, {"1" * 64})
+
+
 def test_a_decision_without_a_stamp_is_refused(tmp_path):
     ask = asker(tmp_path)
     with pytest.raises(DecisionMismatchError, match="carries no model stamp"):

@@ -19,7 +19,7 @@ from experiments.outcomes import Outcome
 from experiments.reading import load_sweep
 from experiments.stats.selective import Costs
 from experiments.thresholds import read_thresholds
-from experiments.validity import Validity, decision_validity, judge, on_validity
+from experiments.validity import Validity, corpora_it_holds_on, decision_validity, judge, on_validity
 from store.decisions import decision_in_force
 from store.engine import open_store
 from store.tables import DecisionRow
@@ -304,3 +304,12 @@ def test_a_bound_that_cannot_be_certified_records_nothing(engine: Engine) -> Non
 def test_the_checks_are_counted_by_their_state(engine: Engine) -> None:
     decision = _decide(engine, add_sweep(engine, {DENSE: OUTCOMES}), Cheapest(Costs(1, 1, 1), 0.5))
     assert on_validity(_later(engine, decision, pipeline="2"))[1] == "Checks: 1 changed and 8 ok."
+
+
+def test_it_holds_on_its_own_corpus_and_on_a_newer_one_only_where_it_was_found_to(engine: Engine) -> None:
+    decision = _decide(engine, add_sweep(engine, {DENSE: OUTCOMES}), ByHand(0.55))
+    assert corpora_it_holds_on(engine, decision) == {"c" * 64}
+    _later(engine, decision, corpus_hash="1" * 64)
+    assert corpora_it_holds_on(engine, decision) == {"c" * 64, "1" * 64}
+    _later(engine, decision, outcomes=_lose(6), corpus_hash="2" * 64)
+    assert corpora_it_holds_on(engine, decision) == {"c" * 64}

@@ -15,11 +15,13 @@ import pytest
 from asked_world import (
     BAKING,
     BM25,
+    CUT,
     CUT_DENSE,
     DENSE,
     HYBRID,
     OVEN,
     PAELLA,
+    WHOLE,
     Scripted,
     SlowEncoder,
     decide,
@@ -28,9 +30,12 @@ from asked_world import (
 )
 from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page
 from sqlalchemy import event
-from worlds import BREAD, KeywordEncoder
+from worlds import BREAD, KeywordEncoder, filled
 
+from corpus.documents import load_documents
+from corpus.fingerprint import corpus_hash
 from experiments.models import ModelError
+from experiments.reading import load_sweep
 from store.engine import open_store
 from webapp.app import create_app
 from webapp.contexts.ask import AskContext
@@ -295,6 +300,33 @@ def test_documents_changed_since_the_decision_are_refused_with_both_corpora_name
     again = client.get(offered).get_data(as_text=True)
     assert "240 degrees" in again
     assert "chosen here" in again
+
+
+def changed(engine, root, **sweep):
+    """Change a document and measure it again."""
+    path = root / "documents" / "bread.md"
+    path.write_text(path.read_text(encoding="utf-8") + "\nEat it.\n", encoding="utf-8")
+    documents = load_documents(root / "documents").documents
+    settings = load_sweep(engine, 1).sweep.settings
+    return filled(engine, [CUT, WHOLE], settings=settings, corpus_hash=corpus_hash(documents), **sweep)
+
+
+def test_a_decision_that_holds_on_a_sweep_of_the_changed_documents_still_answers(own, tmp_path, engine):
+    client = own().test_client()
+    changed(engine, tmp_path)
+    page = asked(client)
+    assert verdict(page) == "1 of the 4 chunks looked at lies under 0.3; the nearest lies at 0.000."
+    assert "Documents have changed since it was decided." in page
+    assert "Decision 1 holds on sweep 2, but not everything is as it was: Corpus:" in page
+    assert "The documents are not those of sweep" not in page
+
+
+def test_a_decision_that_no_longer_holds_on_them_is_refused_with_the_reason(own, tmp_path, engine):
+    client = own().test_client()
+    changed(engine, tmp_path, failed={DENSE: "out of memory"})
+    page = asked(client)
+    assert verdict(page) == "The decision does not fit what is at hand."
+    assert "Decision 1 no longer holds on sweep 2: whole/dense/keywords is failed there: out of memory." in page
 
 
 def test_another_model_than_the_decisions_is_refused_with_both_stamps_named(own):

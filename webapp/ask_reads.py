@@ -12,6 +12,7 @@ from experiments.conditions import Combination
 from experiments.equal_coverage import at_equal_coverage
 from experiments.outcomes import Recorded
 from experiments.project import Project, ProjectError
+from experiments.validity import Validity, holds
 from store import reads
 from store.decisions import decision_in_force
 from store.reads_sweeps import values
@@ -19,6 +20,7 @@ from store.tables import CombinationRow, DecisionRow, QueryRow, SweepRow
 from webapp import params
 from webapp.asking import Way
 from webapp.dashboard import dashboard
+from webapp.judging import judged
 from webapp.params import BadParameterError
 from webapp.question_set_reads import NoProjectError
 from webapp.sweeps import remember_sweep
@@ -55,6 +57,7 @@ class AskRead:
         keys: What can be chosen.
         decision: The one in force.
         sweep: The newest finished one.
+        validity: Whether the decision holds on that sweep; None where both are about the same documents.
         outcomes: Of the combinations that are asked, in that sweep, by key.
         queries: Its question set.
         plans: The ways to ask; one at least.
@@ -69,6 +72,7 @@ class AskRead:
     keys: tuple[str, ...]
     decision: DecisionRow | None
     sweep: SweepRow | None
+    validity: Validity | None
     outcomes: Mapping[str, Sequence[Recorded]]
     queries: Sequence[QueryRow]
     plans: tuple[Plan, ...]
@@ -105,7 +109,11 @@ def read(args: Args) -> AskRead:
     chosen = {number: combinations.get(slot.key, leading) for number, slot in filled.items()}
     outcomes = _outcomes(sweep, rows, {one.key for one in [*chosen.values(), leading]})
     reference = _reference(decision, chosen[1], slots[0])
-    plans = {number: _plan(slot, chosen[number], decision, reference, outcomes) for number, slot in filled.items()}
+    validity = _validity(decision, sweep)
+    holds_on = sweep.corpus_hash if sweep and validity and holds(validity) else ""
+    plans = {
+        number: _plan(slot, chosen[number], decision, holds_on, reference, outcomes) for number, slot in filled.items()
+    }
     return AskRead(
         project=project,
         question=question,
@@ -114,6 +122,7 @@ def read(args: Args) -> AskRead:
         keys=tuple(combinations),
         decision=decision,
         sweep=sweep,
+        validity=validity,
         outcomes=outcomes,
         queries=reads.queries(engine, sweep.questions_hash) if sweep else (),
         plans=tuple(dict.fromkeys(plans.values())),
@@ -181,6 +190,12 @@ def _outcomes(sweep: SweepRow | None, rows: Sequence[CombinationRow], keys: set[
     return {ids[one]: tuple(outcomes) for one, outcomes in found.items()}
 
 
+def _validity(decision: DecisionRow | None, sweep: SweepRow | None) -> Validity | None:
+    if decision is None or sweep is None or sweep.corpus_hash == decision.corpus_hash:
+        return None
+    return judged(dashboard().engine, decision, sweep)
+
+
 def _reference(decision: DecisionRow | None, first: Combination, slot: Slot) -> Reference | None:
     """What the others' thresholds are made comparable with: the decision, else a threshold in the first place."""
     if decision is not None:
@@ -196,6 +211,7 @@ def _plan(
     slot: Slot,
     combination: Combination,
     decision: DecisionRow | None,
+    holds_on: str,
     reference: Reference | None,
     outcomes: Mapping[str, Sequence[Recorded]],
 ) -> Plan:
@@ -203,7 +219,7 @@ def _plan(
     if slot.threshold:
         return Plan(Way(combination, _typed(slot), model), "given")
     if decision is not None and not slot.key:
-        return Plan(Way(combination, decision.threshold, model, decision.id, decision), "decided")
+        return Plan(Way(combination, decision.threshold, model, decision.id, holds_on, decision), "decided")
     if reference is None or reference.threshold is None:
         return Plan(Way(combination, None), "none")
     if combination.key == reference.key:

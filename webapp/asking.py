@@ -43,6 +43,7 @@ class Way:
         threshold: The cut; None for no threshold.
         gate_model: The model whose distances the gate reads where the combination has none; None: the project's.
         decision_id: The decision by which it is asked; None where the reader chose the way.
+        holds_on: Hash of another corpus on which the decision was found to hold; empty for none.
         decision: The decision itself.
     """
 
@@ -50,6 +51,7 @@ class Way:
     threshold: float | None
     gate_model: str | None = None
     decision_id: int | None = None
+    holds_on: str = ""
     decision: DecisionRow | None = field(default=None, compare=False)
 
 
@@ -189,7 +191,7 @@ class _Watched:
 def _said(asker: Asker, question: str, way: Way) -> Answer | AskFault:
     try:
         if way.decision is not None:
-            return asker.ask_decided(question, way.decision)
+            return asker.ask_decided(question, way.decision, {way.holds_on})
         return asker.ask(question, way.combination, way.threshold, gate_model=way.gate_model)
     except DecisionMismatchError as error:
         return AskFault("mismatch", str(error))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from experiments.generation import MAX_TOKENS, TIME_LIMIT, Generator
 from experiments.generator_loading import GeneratorError
 from experiments.models import ModelError
 from experiments.project import Project, open_project
+from experiments.validity import corpora_it_holds_on
 from store.decisions import decision_in_force
 from store.engine import open_store
 from store.tables import DecisionRow
@@ -107,7 +108,8 @@ def _ways(project: Project, asker: Asker, options: dict[str, Any]) -> list[_Way]
         if options["strategy"] or options["retriever"] or options["model"]:
             raise click.UsageError("--combination already names strategy, retriever and model")
         return [_named(project, asker, text, options["threshold"]) for text in options["combinations"]]
-    decision = decision_in_force(open_store(project.store_url))
+    engine = open_store(project.store_url)
+    decision = decision_in_force(engine)
     changed = options["strategy"] or options["retriever"] or options["model"]
     if decision is None and not changed and options["threshold"] is None:
         raise click.UsageError(
@@ -115,7 +117,9 @@ def _ways(project: Project, asker: Asker, options: dict[str, Any]) -> list[_Way]
             "--strategy E --retriever dense --threshold 0.675"
         )
     if not changed and decision is not None:
-        return [_decided(asker, decision, options["threshold"])]
+        known = asker.corpus_hash == decision.corpus_hash
+        holds_on = frozenset() if known else corpora_it_holds_on(engine, decision)
+        return [_decided(asker, decision, options["threshold"], holds_on)]
     return [_of_options(project, asker, decision, options)]
 
 
@@ -140,11 +144,11 @@ def _way(asker: Asker, combination: Combination, threshold: float | None) -> _Wa
     return _Way(f"{combination.key}, {at}", lambda question: asker.ask(question, combination, threshold))
 
 
-def _decided(asker: Asker, decision: DecisionRow, threshold: float | None) -> _Way:
-    asker.check_decision(decision)
+def _decided(asker: Asker, decision: DecisionRow, threshold: float | None, holds_on: Collection[str]) -> _Way:
+    asker.check_decision(decision, holds_on)
     if threshold is None:
         heading = f"{decision.combination}, threshold {decision.threshold:g}, decision {decision.id}"
-        return _Way(heading, lambda question: asker.ask_decided(question, decision))
+        return _Way(heading, lambda question: asker.ask_decided(question, decision, holds_on))
     check_threshold(threshold)
     combination = Combination(decision.strategy, decision.retriever, decision.model)
     heading = f"{decision.combination}, threshold {threshold:g} instead of decision {decision.id}'s"

@@ -27,6 +27,7 @@ STAGES = {
     "lexical": "BM25",
     "fuse": "ranks fused",
 }
+LOADED = 1.0  # seconds; a question alone takes a few hundredths
 
 
 class Bit(NamedTuple):
@@ -143,7 +144,7 @@ def of_answer(
         known_url=query_url,
         gate=gate,
         notes=answer.notes,
-        stages=tuple((STAGES.get(name, name), _took(value / 1000)) for name, value in answer.milliseconds.items()),
+        stages=tuple(_stage(name, value / 1000) for name, value in answer.milliseconds.items()),
         prompt="" if answer.refused else prompt_of(answer).text,
         written=written,
     )
@@ -161,8 +162,11 @@ def of_fault(heading: Heading, fault: AskFault, offers: Sequence[Offer]) -> Colu
     return Column(heading, trouble, False, trouble.title, "", (), (), "", ("", ""), "", None, "", (), (), "", None)
 
 
-def _took(seconds: float) -> str:
-    return duration(seconds) if seconds >= 1e-5 else "< 0.01 ms"  # a vector that is remembered takes no time
+def _stage(name: str, seconds: float) -> tuple[str, str]:
+    words = STAGES.get(name, name)
+    if name == "embed" and seconds > LOADED:
+        words = "model loaded, question embedded"
+    return words, duration(seconds) if seconds >= 1e-5 else "< 0.01 ms"  # a vector that is remembered takes no time
 
 
 def _sentence(words: str) -> str:

@@ -9,6 +9,7 @@ from experiments.answers import Answer
 from experiments.conditions import describe
 from experiments.decisions import decided_at
 from experiments.thresholds import read_thresholds
+from experiments.validity import holds
 from experiments.verdicts_ask import on_answers, on_gate
 from store.tables import QueryRow
 from webapp.ask_reads import AskRead, Plan
@@ -163,7 +164,11 @@ def notices(read: AskRead, result: Result | None, fault: str) -> tuple[Notice, .
         said = " ".join(one.sentence for one in asker.faults[:3])
         more = f" And {len(asker.faults) - 3} more." if len(asker.faults) > 3 else ""
         found.append(Notice("warn", "Not every document could be read; the others are searched.", said + more))
-    if read.sweep is not None and read.sweep.corpus_hash != asker.corpus_hash:
+    here = read.sweep is not None and read.sweep.corpus_hash == asker.corpus_hash
+    if read.validity is not None and here and any(plan.source == "decided" for plan in read.plans):
+        kind = "" if holds(read.validity) else "bad"
+        found.append(Notice(kind, "Documents have changed since it was decided.", read.validity.verdict))
+    if read.sweep is not None and not here:
         found.append(
             Notice(
                 "warn",
