@@ -51,10 +51,12 @@ def on_undecided(newest: int | None) -> Verdict:
 def on_end(state: str, recorded: int, total: int) -> str:
     """What became of a sweep that did not finish, and what to do; empty for one that did or still runs."""
     kept = f"{recorded:,} of {plural(total, 'combination')} {'is' if recorded == 1 else 'are'} recorded"
+    if not recorded and state in ("interrupted", "cancelled"):
+        return "Nothing was recorded. Start a sweep again; texts that were embedded are not embedded again."
     if state == "interrupted":
         return f"{kept}. Start it again at the same commit: it goes on where it stopped."
     if state == "cancelled":
-        return f"{kept} and stay. Start a sweep: what was retrieved for the same inputs is not retrieved again."
+        return f"{kept} and {'stays' if recorded == 1 else 'stay'}. Start a sweep: what is recorded is not retrieved again."
     if state == "failed":
         return "No combination could be measured. Mend what the reasons below name, then start again."
     return ""

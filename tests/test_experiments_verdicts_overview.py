@@ -54,10 +54,15 @@ def test_an_undecided_store_says_where_to_decide():
 
 @pytest.mark.parametrize(
     ("state", "words"),
-    [("interrupted", "goes on where it stopped"), ("cancelled", "is not retrieved again"), ("failed", "Mend what")],
+    [("interrupted", "goes on where it stopped"), ("cancelled", "12 of 18 combinations are recorded and stay"), ("failed", "Mend what")],
 )
 def test_a_sweep_that_ended_early_says_what_to_do(state, words):
     assert words in on_end(state, 12, 18)
+
+
+@pytest.mark.parametrize("state", ["interrupted", "cancelled"])
+def test_a_sweep_that_ended_before_anything_was_recorded_claims_nothing(state):
+    assert on_end(state, 0, 18).startswith("Nothing was recorded.")
 
 
 @pytest.mark.parametrize("state", ["finished", "running", "queued"])

@@ -194,6 +194,7 @@ def test_older_sweeps_are_a_page_of_their_own(client):
     page = text(client, "/?before=3")
     assert len(re.findall(r"<tr>\s*<th scope=\"row\">", section(page, "sweeps"))) == 2
     assert "Newest sweeps" in page
+    assert "on sweep 3" in re.search(r'<p class="verdict[^"]*">(.*?)</p>', page, re.DOTALL)[1]
 
 
 def test_each_fragment_is_part_of_its_page(client):
@@ -205,11 +206,12 @@ def test_the_context_is_what_the_templates_use(app):
     assert_context_is_what_the_templates_use(app, "overview", OverviewContext)
 
 
-def test_the_page_takes_at_most_eight_statements(client, engine):
+@pytest.mark.parametrize("address", ["/?measure=mrr&show=100", "/?before=4&measure=mrr", "/overview/trend.csv"])
+def test_the_page_takes_at_most_eight_statements(client, engine, address):
     statements = []
     event.listen(engine, "before_cursor_execute", count := lambda *args: statements.append(args[2]))
     try:
-        text(client, "/?measure=mrr&show=100")
+        text(client, address)
     finally:
         event.remove(engine, "before_cursor_execute", count)
     assert len(statements) <= 8, statements

@@ -131,7 +131,8 @@ def _read() -> tuple[Facts, Choice]:
     engine = dashboard().engine
     before = params.integer(request.args, "before", 1, 2**53, 0) or None
     length = params.integer_of(request.args, "show", sweep_list.LENGTHS, sweep_list.LENGTHS[0])
-    settle_interrupted(engine)
+    if not before:  # what runs is among the newest
+        settle_interrupted(engine)
     sweeps = reads_history.sweeps_before(engine, before, SHOWN)
     newest = reads.latest_sweep(engine, "finished") if before else overview.newest_finished(sweeps)
     remember_sweep(newest.id if newest else None)
@@ -149,7 +150,7 @@ def _read() -> tuple[Facts, Choice]:
         trend if both else reads_history.numbers(engine, listed, recall),
         trend,
         decision,
-        judged(engine, decision, newest) if decision and not before else None,
+        judged(engine, decision, newest) if decision else None,
         launching.launched(dashboard().root),
     )
     return facts, choice
