@@ -10,7 +10,6 @@ from flask import Blueprint
 from store.engine import StoreError, open_store
 from webapp.app import create_app
 from webapp.security import loopback_hosts
-from webapp.sweeps import get_sweep
 
 
 def failing(error):
@@ -25,10 +24,7 @@ def app(tmp_path, monkeypatch):
     views = Blueprint("views", __name__)
     views.add_url_rule("/broken", "broken", failing(RuntimeError("secret detail")))
     views.add_url_rule("/store", "store", failing(StoreError("the store x was written by a newer Bluffline")))
-    views.add_url_rule("/sweeps/<int:sweep_id>", "sweep", lambda sweep_id: str(get_sweep(sweep_id).id))
-    sweeps = Blueprint("strategies", __name__)
-    sweeps.add_url_rule("/sweeps/<int:sweep_id>/strategies", "page", str)
-    monkeypatch.setattr("webapp.app.BLUEPRINTS", (*__import__("webapp.app").app.BLUEPRINTS, views, sweeps))
+    monkeypatch.setattr("webapp.app.BLUEPRINTS", (*__import__("webapp.app").app.BLUEPRINTS, views))
     engine = open_store(f"sqlite:///{tmp_path / 'bluffline.db'}")
     yield create_app(engine, root=tmp_path, allowed_hosts=loopback_hosts(80), title="Handbook")
     engine.dispose()

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from experiments import measures
 from experiments.conditions import describe, strategy_from_spec
 from experiments.flips import changes
+from experiments.pairs import compare
 from experiments.reading import LoadedSweep
 from experiments.stats.intervals import MeanInterval
 from experiments.verdicts import Arm, destroyed_by_strategy, leader_of, on_destroyed, on_strategies
@@ -172,7 +173,7 @@ def build(
     return StrategiesContext(
         strip=strip_of(sweep, csv_url=links.csv, json_url=links.json),
         headline=verdict.headline,
-        headline_kind=_kind(arms, leader, k, alpha, seed),
+        headline_kind=_kind(arms, leader, k, alpha),
         alarm=alarm if alarmed else "",
         alarm_rest=f"{colon}{rest}" if alarmed else "",
         aside=" ".join(asides[:MOST_ASIDES]),
@@ -204,13 +205,13 @@ def rows_of(loaded: LoadedSweep, filtered: Filtered, choice: Choice) -> list[Row
     return strategy_table.ordered(rows, loaded.sweep.settings["k"], choice)
 
 
-def _kind(arms: Sequence[Arm], leader: Arm | None, k: int, alpha: float, seed: int) -> str:
+def _kind(arms: Sequence[Arm], leader: Arm | None, k: int, alpha: float) -> str:
     """How firm the verdict is: whether the leader's lead over any other strategy is resolved."""
     if leader is None:
         return "open"
     rivals = [arm for arm in arms if (arm.retriever, arm.model) == (leader.retriever, leader.model)]
-    found = compare_all({arm.key: arm.outcomes for arm in rivals}, k, "question", alpha=alpha, seed=seed)
-    return "" if found and any(one.key == leader.key and one.beats for one in found.standings) else "open"
+    pairs = compare({arm.key: arm.outcomes for arm in rivals}, k, alpha)
+    return "" if any(pair.resolved and leader.key in (pair.first, pair.second) for pair in pairs) else "open"
 
 
 def _line(row: Row, sweep: SweepRow, choice: Choice, leader: Arm | None, names: Names) -> Line:
