@@ -33,7 +33,7 @@
   // ---- notices -----------------------------------------------------------------------------------------------
   const toast = (words) => {
     const place = document.getElementById("toasts");
-    if (!place) return;
+    if (!place || (place.lastElementChild && place.lastElementChild.textContent === words)) return; // said already
     const line = document.createElement("div");
     line.className = "toast";
     line.textContent = words;
