@@ -224,7 +224,7 @@ def _line(row: Row, sweep: SweepRow, choice: Choice, leader: Arm | None, names: 
         strategy=one.strategy,
         what=_what(sweep, one.strategy),
         retriever=one.retriever,
-        settings=sweep.settings.get("bm25", "").partition(", tokens")[0] if one.retriever == "bm25" else "",
+        settings=_bm25(sweep) if one.retriever == "bm25" else "",
         model=short_model(one.model) if one.model else "",
         kind="best" if leader and one.key == leader.key else "plain",
         picked=one.id in choice.pick,
@@ -238,6 +238,12 @@ def _line(row: Row, sweep: SweepRow, choice: Choice, leader: Arm | None, names: 
         milliseconds=row.milliseconds,
         stages=tuple(Stage(*stage) for stage in strategy_table.stages(numbers)),
     )
+
+
+def _bm25(sweep: SweepRow) -> str:
+    """BM25's parameters, which may break between two of them but not within one."""
+    numbers: str = sweep.settings.get("bm25", "").partition(", tokens")[0]
+    return numbers.replace(" = ", "\u00a0=\u00a0")
 
 
 def _missing(row: CombinationRow, sweep: SweepRow) -> Missing:
