@@ -67,7 +67,8 @@ def on_changes(
     if all(each == "same" for each in readings.values()):
         return Verdict(f"At R@{k} nothing changed: all {whole} find the same questions before and after.")
     among = f"at least one of {whole}" if len(found) > 1 else "the one combination"
-    counts = f"{plural(len(fixed), 'question')} {'was' if len(fixed) == 1 else 'were'} fixed and {len(broken):,} broke in {among}"
+    was = "was" if len(fixed) == 1 else "were"
+    counts = f"{plural(len(fixed), 'question')} {was} fixed and {len(broken):,} broke in {among}"
     if not may.tested:
         return Verdict(f"At R@{k}, {counts}.")
     more = [one for one in found if readings[one.key] == "more"]

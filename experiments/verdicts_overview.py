@@ -56,7 +56,8 @@ def on_end(state: str, recorded: int, total: int) -> str:
     if state == "interrupted":
         return f"{kept}. Start it again at the same commit: it goes on where it stopped."
     if state == "cancelled":
-        return f"{kept} and {'stays' if recorded == 1 else 'stay'}. Start a sweep: what is recorded is not retrieved again."
+        stay = "stays" if recorded == 1 else "stay"
+        return f"{kept} and {stay}. Start a sweep: what is recorded is not retrieved again."
     if state == "failed":
         return "No combination could be measured. Mend what the reasons below name, then start again."
     return ""

@@ -98,11 +98,12 @@ def test_nothing_changed_between_sweeps_with_the_same_outcomes(client):
     assert "nothing changed: all 4 combinations find the same questions" in verdict(text(client, "/compare?a=1&b=5"))
 
 
-def test_broken_questions_come_first_with_their_ranks_and_lead_to_their_page(client, app):
+def test_broken_questions_come_first_with_their_ranks_and_lead_to_their_page(client):
     page = text(client, PAGE + f"&combination={DENSE_E}")
     assert sorted(FLIPPED.findall(page)) == sorted(broken_questions())
-    if "queries.query" in app.view_functions:
-        assert f'href="/sweeps/2/queries/{broken_questions()[0]}"' in page
+    assert f'href="/sweeps/2/queries/{broken_questions()[0]}"' in page
+    assert client.get("/sweeps/2/queries?which=flipped&against=1").status_code == 200
+    assert 'href="/sweeps/2/queries?which=flipped&amp;against=1"' in page
     assert page.index("Questions that broke") < page.index('id="combinations"')
     ranks = {one.query_id: one.rank for one in outcomes_of(DENSE_E)}
     row = re.search(rf">{broken_questions()[0]}<.*?</tr>", page, re.DOTALL)[0]

@@ -56,6 +56,7 @@ class Links(NamedTuple):
     sweep_b: str
     combinations: tuple[str, str, str]
     questions: tuple[str, str, str]
+    flipped: str | None
     report: str
     report_json: str
 

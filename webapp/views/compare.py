@@ -12,6 +12,7 @@ from webapp import compare_reads, exports, params, rendering
 from webapp.contexts import compare, compare_report, compare_tables
 from webapp.contexts.compare import Choice, CompareContext, Facts, Links, NothingContext
 from webapp.exports import Format
+from webapp.links import url_or_none
 
 blueprint = Blueprint("compare", __name__)
 
@@ -52,6 +53,12 @@ def _whole() -> tuple[CompareContext, Facts, Choice]:
     return compare.build(facts, choice, sweeps, _links(choice)), facts, choice
 
 
+def _flipped(choice: Choice) -> str | None:
+    """The same questions on the later sweep's own page; None where this dashboard has none."""
+    url = url_or_none("queries.page", sweep_id=choice.b)
+    return f"{url}?which=flipped&against={choice.a}" if url else None
+
+
 def _links(choice: Choice) -> Links:
     def files(endpoint: str, forms: Sequence[str], **values: Any) -> tuple[str, ...]:
         query = params.changed(request.args.items(multi=True), a=choice.a, b=choice.b)
@@ -69,6 +76,7 @@ def _links(choice: Choice) -> Links:
         sweep_b=url_for("strategies.page", sweep_id=choice.b),
         combinations=(combinations[0], combinations[1], combinations[2]),
         questions=(questions[0], questions[1], questions[2]),
+        flipped=_flipped(choice),
         report=markdown,
         report_json=as_json,
     )
