@@ -350,8 +350,27 @@ def test_a_project_without_documents_says_so(own, tmp_path):
     for path in (tmp_path / "documents").iterdir():
         path.unlink()
     page = asked(client)
-    assert verdict(page) == "No document can be asked."
+    assert verdict(page) == "The question could not be asked."
     assert "bluffline check" in page
+
+
+def test_what_breaks_in_the_thread_is_said_on_the_page_and_in_the_log(own, caplog):
+    class Broken(KeywordEncoder):
+        def encode_documents(self, texts):
+            raise RuntimeError("no such operator")
+
+    page = asked(own(encoder=Broken()).test_client())
+    assert "Something went wrong that should not (RuntimeError)" in page
+    assert "no such operator" in caplog.text
+
+
+def test_answers_over_documents_as_they_were_are_forgotten(own, tmp_path):
+    app = own(None)
+    for question in ("queen?", "oven?"):
+        asked(app.test_client(), question)
+    (tmp_path / "documents" / "new.md").write_text("# New\n\nA queen.\n", encoding="utf-8")
+    asked(app.test_client(), "queen?")
+    assert len(app.extensions["bluffline-asking"]._jobs) == 1
 
 
 def test_a_faulty_project_file_is_a_page_that_says_what_is_wrong(own, tmp_path):

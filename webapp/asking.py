@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import OrderedDict
@@ -78,7 +79,6 @@ class Job:
         self.embedded_before = embedded
         self.result: Result | None = None
         self.fault = ""
-        self.broken: Exception | None = None
         self.done = threading.Event()
         self._ended = 0.0
 
@@ -131,8 +131,6 @@ class Desk:
                 job = self._started(key)
             self._jobs.move_to_end(key)
         job.done.wait(patience)
-        if job.broken is not None:
-            raise job.broken
         return job
 
     def _started(self, key: tuple[Project, str, tuple[Way, ...]]) -> Job:
@@ -151,9 +149,10 @@ class Desk:
             asker = self._opened(project)
             job.result = Result(asker, tuple(_said(asker, question, way) for way in ways))
         except (ValueError, OSError) as error:  # the documents cannot be read
-            job.fault = str(error)
-        except Exception as error:
-            job.broken = error
+            job.fault = f"{error}; `bluffline check` names every fault of documents and questions"
+        except Exception as error:  # nobody waits for this thread, so it is said where the answer is awaited
+            logging.getLogger(__name__).exception("a question could not be asked")
+            job.fault = f"something went wrong that should not ({type(error).__name__}); the server's log says what"
         finally:
             job.end()
 
@@ -163,7 +162,15 @@ class Desk:
                 self._asker = Asker.of(project, find=self._watched)
             else:
                 self._asker = self._asker.refreshed()
+            self._forget_all_but(self._asker)
             return self._asker
+
+    def _forget_all_but(self, asker: Asker) -> None:
+        """Answers over documents as they were keep their indexes alive, and nobody will ask for them again."""
+        with self._lock:
+            for key, job in list(self._jobs.items()):
+                if job.result is not None and job.result.asker is not asker:
+                    del self._jobs[key]
 
     def _watched(self, name: str) -> Encoder:
         return _Watched(self._find(name), self._count)

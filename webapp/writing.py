@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import OrderedDict
@@ -108,6 +109,7 @@ class Writers:
         except (GeneratorError, CitationError) as error:
             writing.fault = str(error)
         except Exception as error:  # somebody else's model: whatever it raises is said, and nothing hangs
+            logging.getLogger(__name__).exception("the generator failed")
             writing.fault = f"the generator failed: {type(error).__name__}: {error}"
         finally:
             if writing.stage != "done":

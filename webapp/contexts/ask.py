@@ -160,7 +160,8 @@ def _columns(read: AskRead, asked: Asked, links: Links) -> tuple[Column, ...]:
     answers = [one for one in asked.result.said if isinstance(one, Answer)]
     distances = [passage.distance for answer in answers for passage in answer.looked_at]
     scale = scales.scale_of([*distances, *(answer.threshold for answer in answers)])
-    query = known_query(read)
+    measured = read.sweep is not None and read.sweep.corpus_hash == asked.result.asker.corpus_hash
+    query = known_query(read) if measured else None  # its needle's place is one of the documents that were measured
     columns = []
     for number, (plan, said) in enumerate(zip(read.plans, asked.result.said, strict=True)):
         heading = ask_words.heading(read, plan, number + 1, links)

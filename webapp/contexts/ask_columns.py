@@ -157,8 +157,10 @@ def of_fault(heading: Heading, fault: AskFault, offers: Sequence[Offer]) -> Colu
         "model": "The model cannot be used.",
         "other": "This combination cannot be asked.",
     }
-    commands = {"mismatch": "bluffline run", "model": "bluffline plan", "other": ""}
-    trouble = Trouble(titles[fault.kind], _sentence(fault.words), commands[fault.kind], tuple(offers))
+    advice = {"model": " Name one that is there under [sweep] models in bluffline.toml, and measure with it."}
+    words = _sentence(fault.words) + advice.get(fault.kind, "")
+    command = "bluffline run" if fault.kind == "mismatch" else ""
+    trouble = Trouble(titles[fault.kind], words, command, tuple(offers))
     return Column(heading, trouble, False, trouble.title, "", (), (), "", ("", ""), "", None, "", (), (), "", None)
 
 

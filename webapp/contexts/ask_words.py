@@ -134,7 +134,7 @@ def verdict(read: AskRead, columns: Sequence[Column], result: Result | None, fau
     if not read.question or read.fault:
         return by(read), "" if read.decision else "open"
     if fault:
-        return "No document can be asked.", "warns"
+        return "The question could not be asked.", "warns"
     if result is None:
         return "Loading: the answer comes by itself.", "open"
     said = [
@@ -156,7 +156,7 @@ def verdict(read: AskRead, columns: Sequence[Column], result: Result | None, fau
 def notices(read: AskRead, result: Result | None, fault: str) -> tuple[Notice, ...]:
     """What must be read beside the answers."""
     if fault:
-        return (Notice("bad", "The documents cannot be read.", f"{fault}. `bluffline check` names every fault."),)
+        return (Notice("bad", "Nothing was searched.", f"{fault[:1].upper()}{fault[1:]}."),)
     if result is None:
         return ()
     found, asker = [], result.asker

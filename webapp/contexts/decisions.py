@@ -80,6 +80,7 @@ class Links(NamedTuple):
     json: str
     evidence: tuple[str, str, str]
     costs: tuple[str, str, str]
+    ask: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

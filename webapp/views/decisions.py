@@ -125,4 +125,5 @@ def _links(decision: DecisionRow, here: int | None, newest: int | None) -> Links
         json=url_for("decisions.config", decision_id=decision.id, form="json"),
         evidence=files("evidence"),
         costs=files("costs"),
+        ask=url_or_none("ask.page"),
     )
