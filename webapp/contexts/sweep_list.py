@@ -69,6 +69,7 @@ class SweepLine(NamedTuple):
     best_name: str
     best: Measured | None
     compare_url: str | None
+    compared_with: int | None
     is_a: bool
     is_b: bool
 
@@ -147,6 +148,7 @@ def lines(
                 best_name=name_of(leader.key) if leader else "",
                 best=leader,
                 compare_url=f"{compare_url}?a={earlier}&b={sweep_id}" if compare_url and earlier and recorded else None,
+                compared_with=earlier,
                 is_a=sweep.id == a,
                 is_b=sweep.id == b,
             )
