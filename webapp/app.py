@@ -13,7 +13,7 @@ from flask import Flask
 from jinja2 import StrictUndefined
 from sqlalchemy import Engine
 
-from webapp import assets, errors, filters, navigation, params, security, whiskers
+from webapp import assets, errors, figures, filters, navigation, params, security, whiskers
 from webapp.dashboard import EXTENSION, Dashboard
 from webapp.views import BLUEPRINTS
 
@@ -57,7 +57,7 @@ def create_app(
     app.jinja_env.lstrip_blocks = True
     app.extensions[EXTENSION] = Dashboard(engine=engine, root=root, title=title)
     security.protect(app, allowed_hosts)
-    for module in (assets, errors, filters, navigation, params, whiskers):
+    for module in (assets, errors, figures, filters, navigation, params, whiskers):
         module.register(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
