@@ -50,7 +50,7 @@ class Tab(NamedTuple):
     """One value of `which`."""
 
     words: str
-    questions: int
+    questions: int | None  # None where that is not known: nothing is compared with
     url: str
     current: bool
 
@@ -170,7 +170,9 @@ def build(
         stratum_options=(("", "all"), *((name, name) for name in strata(queries))),
         sweep_options=(("", "no other sweep"), *others.options) if others.options else (),
         against="" if others.against is None else str(others.against),
-        tabs=tuple(Tab(_tab(which, cut), found.per_tab[which], tab_url(which), which == state.which) for which in tabs),
+        tabs=tuple(
+            Tab(_tab(which, cut), _known(which, found, others), tab_url(which), which == state.which) for which in tabs
+        ),
         heads=shown.heads,
         lines=tuple(_line(entry, shown.heads, question_url) for entry in page),
         feet=tuple(_foot(found.chosen, head) for head in shown.heads),
@@ -181,6 +183,10 @@ def build(
         columns=COLUMNS,
         links=links,
     )
+
+
+def _known(which: str, found: Found, others: Others) -> int | None:
+    return None if which == "flipped" and others.against is None else found.per_tab[which]
 
 
 def pages_of(chosen: Sequence[Entry]) -> int:
