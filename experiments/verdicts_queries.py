@@ -42,7 +42,9 @@ def on_questions(questions: Sequence[Sequence[Fate]], threshold: float | None) -
     if unanswerable:
         bluffed = wilson(sum(any(not one.good for one in fates) for fates in unanswerable), len(unanswerable))
         by = "" if combinations == 1 else " by at least one"
-        said.append(f"{counted(bluffed, 'unanswerable question')} {'is' if _one(bluffed) == 1 else 'are'} bluffed on{by}")
+        said.append(
+            f"{counted(bluffed, 'unanswerable question')} {'is' if _one(bluffed) == 1 else 'are'} bluffed on{by}"
+        )
     return f"{at(threshold)}, {'; '.join(said)}."
 
 

@@ -54,7 +54,11 @@ def test_an_undecided_store_says_where_to_decide():
 
 @pytest.mark.parametrize(
     ("state", "words"),
-    [("interrupted", "goes on where it stopped"), ("cancelled", "12 of 18 combinations are recorded and stay"), ("failed", "Mend what")],
+    [
+        ("interrupted", "goes on where it stopped"),
+        ("cancelled", "12 of 18 combinations are recorded and stay"),
+        ("failed", "Mend what"),
+    ],
 )
 def test_a_sweep_that_ended_early_says_what_to_do(state, words):
     assert words in on_end(state, 12, 18)
