@@ -446,7 +446,7 @@ from webapp.app import create_app
 root = Path(sys.argv[1])
 app = create_app(open_store(f"sqlite:///{root / 'store.db'}"), root=root, allowed_hosts={"127.0.0.1"})
 assert app.test_client().get("/ask", base_url="http://127.0.0.1").status_code == 200
-heavy = {"torch", "mlflow", "sentence_transformers", "transformers", "plotly", "pandas"} & set(sys.modules)
+heavy = {"torch", "mlflow", "sentence_transformers", "transformers", "pandas"} & set(sys.modules)
 sys.exit(f"imported: {sorted(heavy)}" if heavy else 0)
 """
     done = subprocess.run(
