@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Engine
 
-from experiments.verdicts import Arm
+from experiments.verdicts.strategies import Arm
 from store import reads
 from store.reads import OutcomeRecord
 from store.tables import CombinationRow, MeasureRow, SweepRow

@@ -9,7 +9,7 @@ from experiments.pairs import Pair, compare
 from experiments.reading import LoadedSweep
 from experiments.stats.intervals import Proportion
 from experiments.thresholds import Extremes, ThresholdRow, extremes, read_thresholds
-from experiments.verdicts import Arm, on_strategies
+from experiments.verdicts.strategies import Arm, on_strategies
 from store.tables import CombinationRow, MeasureRow
 
 # What a sweep's row says about the process that runs it is no result.

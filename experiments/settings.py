@@ -10,9 +10,12 @@ from typing import Any
 
 from corpus.faults import Fault
 from experiments.conditions import PRESETS, RETRIEVERS, Combination, Strategy, grid, strategy_from_settings
-from experiments.generation import MAX_TOKENS, TIME_LIMIT
 from experiments.lexical import BM25Settings
 from experiments.models import DEFAULT_MODEL
+
+# Of the optional generator.
+MAX_TOKENS = 256
+TIME_LIMIT = 120.0  # seconds, loading not included
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class AskSettings:
     """What may answer a live question beside the gate; nothing is measured with it.
 
     Attributes:
-        generator: A local model, as `experiments.generation.find_generator` takes it; None where there is none.
+        generator: A local model, as `experiments.asking.generation.find_generator` takes it; None where there is none.
         max_tokens: Tokens an answer may have.
         time_limit: Seconds an answer may take.
     """

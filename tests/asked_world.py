@@ -11,10 +11,10 @@ from typing import Any
 from sqlalchemy import Engine
 from worlds import BLIND, BREAD, DOCUMENTS, MODEL, QUERIES, SECTIONS, KeywordEncoder, filled
 
-from experiments.choosing import ByHand
-from experiments.decisions import decision_from, record
-from experiments.evidence import Terms, consider, find_combination
-from experiments.generation import Generated, GeneratorStamp
+from experiments.asking.generation import Generated, GeneratorStamp
+from experiments.deciding.choosing import ByHand
+from experiments.deciding.decisions import decision_from, record
+from experiments.deciding.evidence import Terms, consider, find_combination
 from experiments.lexical import BM25Settings
 from experiments.reading import load_sweep
 from store.decisions import decision_in_force

@@ -31,8 +31,8 @@ from worlds import (
 from corpus.fingerprint import corpus_hash, questions_hash
 from experiments.chunking import chunk_document
 from experiments.conditions import Strategy, grid
-from experiments.cuttings import window_keys
 from experiments.recording import document_rows, query_rows
+from experiments.reviewing.cuttings import window_keys
 from store import reads, writes
 from store.vectors import CachedVector, VectorCache
 

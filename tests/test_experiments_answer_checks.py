@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.answer_checks import KINDS, check_answer, without_citations
-from experiments.prompting import NOT_IN_SOURCES
+from experiments.asking.answer_checks import KINDS, check_answer, without_citations
+from experiments.asking.prompting import NOT_IN_SOURCES
 
 SOURCES = {
     1: "The cache grows linearly with the sequence length.\nIt is **never** shared between requests.",

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from experiments.answers import QuestionError, check_threshold, parse_combination
-from experiments.asking import Asker, DecisionMismatchError
+from experiments.asking.answers import QuestionError, check_threshold, parse_combination
+from experiments.asking.asker import Asker, DecisionMismatchError
+from experiments.asking.live_index import LockedEncoder
 from experiments.conditions import Combination
 from experiments.embedding import embed
-from experiments.live_index import LockedEncoder
 from experiments.models import EncodedBatch
 from experiments.project import Project, open_project
 from experiments.settings import Settings

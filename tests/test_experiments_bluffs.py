@@ -1,6 +1,6 @@
 """What a bluff matched."""
 
-from experiments.bluffs import matched
+from experiments.reviewing.bluffs import matched
 
 
 def test_a_question_that_stands_word_for_word_in_the_chunk_is_a_literal_match() -> None:

@@ -5,7 +5,7 @@ import pytest
 from made_outcomes import outcome, question_set
 from scipy import stats
 
-from experiments.certification import (
+from experiments.deciding.certification import (
     bounds_at,
     certify,
     jointly_certified,

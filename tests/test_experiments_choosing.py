@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from made_outcomes import outcome, question_set
 
-from experiments.choosing import AtMost, ByHand, Cheapest, NotCertifiableError, choose, on_choice, pooled
-from experiments.costs import cheapest_threshold
+from experiments.deciding.choosing import AtMost, ByHand, Cheapest, NotCertifiableError, choose, on_choice, pooled
+from experiments.deciding.costs import cheapest_threshold
 from experiments.outcomes import Outcome
 from experiments.stats.calibration import calibration_split, folds
 from experiments.stats.selective import Costs

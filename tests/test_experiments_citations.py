@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.answers import Passage
-from experiments.citations import CitationError, cite
+from experiments.asking.answers import Passage
+from experiments.asking.citations import CitationError, cite
 from tests.worlds import DOCUMENTS
 
 BY_ID = {document.id: document for document in DOCUMENTS}

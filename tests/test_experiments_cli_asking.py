@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 import pytest
 from click.testing import CliRunner
 
-from experiments import asking
+from experiments.asking import asker as asking
+from experiments.asking.generation import Generated, GeneratorStamp
 from experiments.cli import COMMANDS
 from experiments.cli import asking as command
-from experiments.generation import Generated, GeneratorStamp
 from experiments.lexical import BM25Settings
 from store.decisions import add_decision
 from store.engine import open_store
@@ -81,7 +81,7 @@ class Scripted:
 
 @pytest.fixture
 def scripted(monkeypatch):
-    monkeypatch.setattr("experiments.generation.find_generator", lambda spec, models: Scripted())
+    monkeypatch.setattr("experiments.asking.generation.find_generator", lambda spec, models: Scripted())
 
 
 def test_ask_is_a_command():
@@ -147,7 +147,7 @@ def test_a_generators_answer_is_printed_with_citations_and_marks(world, decided,
 
 
 def test_a_refusal_calls_no_generator(world, decided, monkeypatch):
-    monkeypatch.setattr("experiments.generation.find_generator", lambda spec, models: pytest.fail("called"))
+    monkeypatch.setattr("experiments.asking.generation.find_generator", lambda spec, models: pytest.fail("called"))
     assert run(world, "paella recipe", "--generator", "x").exit_code == 0
 
 

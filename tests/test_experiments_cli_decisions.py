@@ -12,7 +12,7 @@ from made_sweeps import BM25, DENSE, add_sweep
 from sqlalchemy import Engine
 
 from experiments.cli import bluffline
-from experiments.decision_tags import DecisionLedger
+from experiments.deciding.decision_tags import DecisionLedger
 from experiments.tracking import TrackingError
 from store.decisions import decision_in_force, decisions
 from store.engine import open_store

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from experiments.comparing import comparability, compared, settings_differences, side_by_side
-from experiments.verdicts_compare import on_change, on_changes, on_comparability, reading
+from experiments.reviewing.comparing import comparability, compared, settings_differences, side_by_side
+from experiments.verdicts.compare import on_change, on_changes, on_comparability, reading
 from store.reads_compare import RankRecord
 from store.tables import CombinationRow, QueryRow, SweepRow
 

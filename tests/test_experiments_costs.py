@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_outcomes import outcome, question_set
 
-from experiments.costs import CostCurve, cheapest_threshold, cost_curve, on_costs
+from experiments.deciding.costs import CostCurve, cheapest_threshold, cost_curve, on_costs
 from experiments.outcomes import Outcome
 from experiments.stats.intervals import cluster_weights
 from experiments.stats.selective import Costs

@@ -2,9 +2,9 @@ from drill_world import ASKED, BLIND, CORPUS, DOOR, OVENS, OVERLAPPING, SECTIONS
 from worlds import KeywordEncoder
 
 from experiments.chunking import chunk_document
-from experiments.cuttings import lay_over, needle_places, unread, window_keys
 from experiments.recording import query_rows
 from experiments.relevance import destroyed
+from experiments.reviewing.cuttings import lay_over, needle_places, unread, window_keys
 
 ROWS = query_rows(ASKED, "q" * 64)
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from made_outcomes import question_set
 from made_sweeps import SETTINGS, STAMP
 
-from experiments.choosing import AtMost, ByHand, Choice, Way, choose
 from experiments.conditions import PRESETS, Strategy
-from experiments.decision_export import (
+from experiments.deciding.choosing import AtMost, ByHand, Choice, Way, choose
+from experiments.deciding.decision_export import (
     FORMATS,
     bm25_from_words,
     config,
@@ -21,7 +21,7 @@ from experiments.decision_export import (
     read_export,
     strategy_from_spec,
 )
-from experiments.evidence import row_record
+from experiments.deciding.evidence import row_record
 from experiments.lexical import BM25Settings
 from store.tables import DecisionRow
 

@@ -7,10 +7,10 @@ from made_outcomes import question_set
 from made_sweeps import DENSE, HYBRID, add_sweep
 from sqlalchemy import Engine
 
-from experiments.choosing import ByHand
-from experiments.decision_tags import DecisionLedger, tags
-from experiments.decisions import decision_from, record
-from experiments.evidence import Terms, consider, find_combination
+from experiments.deciding.choosing import ByHand
+from experiments.deciding.decision_tags import DecisionLedger, tags
+from experiments.deciding.decisions import decision_from, record
+from experiments.deciding.evidence import Terms, consider, find_combination
 from experiments.reading import load_sweep
 from experiments.tracking import TrackingError
 from store.decisions import decision_in_force

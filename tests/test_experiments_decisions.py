@@ -12,14 +12,21 @@ from made_outcomes import question_set
 from made_sweeps import BM25, DENSE, HYBRID, STAMP, add_sweep
 from sqlalchemy import Engine
 
-from experiments.choosing import AtMost, ByHand, Cheapest, NotCertifiableError, Way
-from experiments.decisions import decided_at, decision_from, on_decision, record
-from experiments.evidence import DecisionError, Terms, consider, evidence_record, find_combination, sentences_on
+from experiments.deciding.choosing import AtMost, ByHand, Cheapest, NotCertifiableError, Way
+from experiments.deciding.decisions import decided_at, decision_from, on_decision, record
+from experiments.deciding.evidence import (
+    DecisionError,
+    Terms,
+    consider,
+    evidence_record,
+    find_combination,
+    sentences_on,
+)
+from experiments.deciding.validity import Validity, corpora_it_holds_on, decision_validity, judge, on_validity
 from experiments.outcomes import Outcome
 from experiments.reading import load_sweep
 from experiments.stats.selective import Costs
 from experiments.thresholds import read_thresholds
-from experiments.validity import Validity, corpora_it_holds_on, decision_validity, judge, on_validity
 from store.decisions import decision_in_force
 from store.engine import open_store
 from store.tables import DecisionRow

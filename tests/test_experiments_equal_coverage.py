@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_outcomes import outcome, question_set
 
-from experiments.equal_coverage import at_equal_coverage
+from experiments.deciding.equal_coverage import at_equal_coverage
 from experiments.thresholds import read_thresholds
 
 

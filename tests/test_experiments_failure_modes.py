@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.answer_checks import check_answer
-from experiments.answers import Answer, Passage
+from experiments.asking.answer_checks import check_answer
+from experiments.asking.answers import Answer, Passage
+from experiments.asking.failure_modes import MODES, classify, count_modes, in_prompt, match_facts, token_f1
 from experiments.conditions import Combination
-from experiments.failure_modes import MODES, classify, count_modes, in_prompt, match_facts, token_f1
 from tests.worlds import DOCUMENTS, HEAT, QUERIES, REST
 
 BY_ID = {query.id: query for query in QUERIES}

@@ -1,7 +1,7 @@
 import pytest
 from worlds import found, unanswerable
 
-from experiments.fates import Fate, by_question, counts, fate, flip, lost_everywhere
+from experiments.reviewing.fates import Fate, by_question, counts, fate, flip, lost_everywhere
 
 
 def test_an_answer_is_kept_only_below_the_threshold():

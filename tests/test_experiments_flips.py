@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 from scipy import stats
 
-from experiments.flips import changes, differences
+from experiments.reviewing.flips import changes, differences
 
 
 class One(NamedTuple):

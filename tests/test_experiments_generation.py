@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from experiments.answering import classify_all, prompt_of, write
-from experiments.answers import Answer
-from experiments.asking import Asker
+from experiments.asking.answering import classify_all, prompt_of, write
+from experiments.asking.answers import Answer
+from experiments.asking.asker import Asker
+from experiments.asking.generation import Generated, GeneratorStamp, find_generator
+from experiments.asking.generator_loading import GeneratorError, require_gguf
+from experiments.asking.generator_wheels import SMOLLM2, WheelError, model_from_wheel, parse_spec
+from experiments.asking.prompting import numbered_prompt
 from experiments.conditions import Combination
-from experiments.generation import Generated, GeneratorStamp, find_generator
-from experiments.generator_loading import GeneratorError, require_gguf
-from experiments.generator_wheels import SMOLLM2, WheelError, model_from_wheel, parse_spec
 from experiments.project import Project
-from experiments.prompting import numbered_prompt
 from experiments.settings import Settings
 from tests.worlds import DOCUMENTS, MODEL, QUERIES, STRATEGIES, KeywordEncoder
 

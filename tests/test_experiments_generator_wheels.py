@@ -2,7 +2,15 @@ import zipfile
 
 import pytest
 
-from experiments.generator_wheels import KNOWN, SMOLLM2, WheelError, WheelSpec, model_from_wheel, parse_spec, sha256_of
+from experiments.asking.generator_wheels import (
+    KNOWN,
+    SMOLLM2,
+    WheelError,
+    WheelSpec,
+    model_from_wheel,
+    parse_spec,
+    sha256_of,
+)
 
 
 @pytest.fixture

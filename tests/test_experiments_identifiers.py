@@ -1,6 +1,6 @@
 import pytest
 
-from experiments.identifiers import identifiers, links
+from experiments.asking.identifiers import identifiers, links
 
 
 def found(text):

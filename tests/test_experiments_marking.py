@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.marking import Span, Window, around, part_of, parts, runs
+from experiments.asking.marking import Span, Window, around, part_of, parts, runs
 
 texts = st.text(st.sampled_from("ab é🔥\n"), max_size=60)
 spans = st.lists(st.builds(Span, st.integers(0, 70), st.integers(0, 70), st.sampled_from("xyz")), max_size=8)

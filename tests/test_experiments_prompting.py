@@ -1,6 +1,6 @@
 import pytest
 
-from experiments.prompting import NOT_IN_SOURCES, numbered_prompt
+from experiments.asking.prompting import NOT_IN_SOURCES, numbered_prompt
 
 
 def test_the_prompt_holds_instruction_numbered_sources_and_question_in_this_order():

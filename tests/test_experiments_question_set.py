@@ -10,7 +10,8 @@ from worlds import DOCUMENTS, QUERIES
 
 from corpus.faults import Fault
 from corpus.questions import load_questions
-from experiments.question_set import (
+from experiments.recording import query_rows
+from experiments.reviewing.question_set import (
     Balance,
     balance,
     bound_rows,
@@ -24,8 +25,7 @@ from experiments.question_set import (
     set_change,
     widths,
 )
-from experiments.recording import query_rows
-from experiments.verdicts_questions import on_change_of_set, on_check, on_question_set, on_target
+from experiments.verdicts.questions import on_change_of_set, on_check, on_question_set, on_target
 
 SET = query_rows(QUERIES, "q" * 64)
 

@@ -8,8 +8,8 @@ import pytest
 
 from corpus.bundled import BUNDLED_QUESTIONS
 from corpus.questions import load_questions
+from experiments.asking.questions_file import NewQuestion, QuestionRefusedError, add_question, is_writable
 from experiments.project import Project
-from experiments.questions_file import NewQuestion, QuestionRefusedError, add_question, is_writable
 from tests.worlds import DOCUMENTS, HEAT, document
 
 LINES = '{"id": "a", "question": "How hot?", "needle": "The oven stands at 230 degrees."}\n'

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_outcomes import outcome, question_set
 
+from experiments.deciding.signals import compare_signals, lead, nearness, on_signals, resampled_areas, would_be_wrong
 from experiments.resampling import question_weights
-from experiments.signals import compare_signals, lead, nearness, on_signals, resampled_areas, would_be_wrong
 from experiments.stats.selective import augrc, aurc, risk_coverage_curve
 
 

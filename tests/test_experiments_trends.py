@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from experiments import measures
-from experiments.trends import best, changed, segments, trend
+from experiments.reviewing.trends import best, changed, segments, trend
 from store.reads_history import NumberRecord
 from store.tables import SweepRow
 

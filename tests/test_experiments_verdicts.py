@@ -8,7 +8,7 @@ from worlds import MODEL, SECTIONS, STRATEGIES, found, retrieved, unanswerable
 from experiments.pairs import compare
 from experiments.stats.comparison import SignTest
 from experiments.thresholds import extremes, read_thresholds
-from experiments.verdicts import Arm, on_destroyed, on_pair, on_strategies, on_threshold
+from experiments.verdicts.strategies import Arm, on_destroyed, on_pair, on_strategies, on_threshold
 
 ALPHA = 0.05
 CLAIMS = ("beats", "finds more")

@@ -1,9 +1,9 @@
 import pytest
 
-from experiments.answers import Answer, Passage
+from experiments.asking.answers import Answer, Passage
+from experiments.asking.verdict import nearest_of, on_answer, on_answers, on_gate, on_nearest
 from experiments.conditions import Combination
 from experiments.thresholds import read_thresholds
-from experiments.verdicts_ask import nearest_of, on_answer, on_answers, on_gate, on_nearest
 from tests.made_outcomes import outcome
 
 DENSE = Combination("E", "dense", "m")

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from experiments import measures
-from experiments.trends import TrendPoint
-from experiments.verdicts_overview import on_end, on_failed, on_trend, on_undecided, written, written_with_interval
+from experiments.reviewing.trends import TrendPoint
+from experiments.verdicts.overview import on_end, on_failed, on_trend, on_undecided, written, written_with_interval
 
 RECALL = measures.recall(20)
 

@@ -1,11 +1,11 @@
 import pytest
 from worlds import found, unanswerable
 
-from experiments.fates import Fate, fate
-from experiments.verdicts_documents import on_corpus, on_document
-from experiments.verdicts_pairs import on_pairing, on_winloss
-from experiments.verdicts_queries import on_question, on_questions
-from experiments.winloss import compare_all
+from experiments.reviewing.fates import Fate, fate
+from experiments.reviewing.winloss import compare_all
+from experiments.verdicts.documents import on_corpus, on_document
+from experiments.verdicts.pairs import on_pairing, on_winloss
+from experiments.verdicts.queries import on_question, on_questions
 
 
 def same(key):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from worlds import found, unanswerable
 
 from experiments.pairs import compare
-from experiments.winloss import by_found, compare_all, discordant, place
+from experiments.reviewing.winloss import by_found, compare_all, discordant, place
 
 
 def ranked(*ranks, needles=None):

@@ -8,7 +8,7 @@ import pytest
 from page_contracts import assert_context_is_what_the_templates_use
 from web_worlds import DENSE_E, outcomes_of, reviewed
 
-from experiments.choosing import ByHand, choose
+from experiments.deciding.choosing import ByHand, choose
 from store.decisions import decision_in_force, decisions
 from store.engine import open_store
 from webapp.app import create_app

@@ -11,9 +11,9 @@ from page_contracts import assert_context_is_what_the_templates_use
 from sqlalchemy import event
 from web_worlds import BM25_E, DENSE_E, HYBRID_E, reviewed
 
-from experiments.choosing import ByHand, Cheapest
-from experiments.decisions import decision_from, record
-from experiments.evidence import Terms, consider, find_combination
+from experiments.deciding.choosing import ByHand, Cheapest
+from experiments.deciding.decisions import decision_from, record
+from experiments.deciding.evidence import Terms, consider, find_combination
 from experiments.reading import load_sweep
 from store.decisions import add_decision, decision
 from store.engine import open_store

@@ -16,8 +16,8 @@ from sqlalchemy import event
 from worlds import document
 
 from experiments.chunking import chunk_document
-from experiments.cuttings import lay_over, needle_places
 from experiments.recording import document_rows, query_rows
+from experiments.reviewing.cuttings import lay_over, needle_places
 from store import reads, writes
 from store.engine import open_store
 from webapp.app import create_app

@@ -17,9 +17,9 @@ from sqlalchemy import event
 from web_worlds import BM25_E, DENSE_A, DENSE_E, HYBRID_E, reviewed
 
 from experiments import launching
-from experiments.choosing import ByHand
-from experiments.decisions import decision_from, record
-from experiments.evidence import Terms, consider, find_combination
+from experiments.deciding.choosing import ByHand
+from experiments.deciding.decisions import decision_from, record
+from experiments.deciding.evidence import Terms, consider, find_combination
 from experiments.reading import load_sweep
 from store import reads, writes
 from store.engine import open_store

@@ -15,8 +15,8 @@ from sqlalchemy import event
 from worlds import BLIND, SECTIONS, sweep_row
 
 from corpus.fingerprint import questions_hash
-from experiments.fates import fate
 from experiments.recording import from_parquet
+from experiments.reviewing.fates import fate
 from store import reads, writes
 from store.engine import open_store
 from store.tables import QueryRow

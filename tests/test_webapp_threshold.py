@@ -15,9 +15,9 @@ from page_contracts import assert_context_is_what_the_templates_use
 from sqlalchemy import event
 from web_worlds import BM25_E, DENSE_E, HYBRID_E, KEYS, LITERAL, outcomes_of, reviewed
 
-from experiments.certification import certify
-from experiments.choosing import ByHand, choose
-from experiments.costs import cost_curve
+from experiments.deciding.certification import certify
+from experiments.deciding.choosing import ByHand, choose
+from experiments.deciding.costs import cost_curve
 from experiments.outcomes import Outcome
 from experiments.stats.selective import Costs
 from experiments.thresholds import extremes, read_thresholds

@@ -9,8 +9,8 @@ from typing import Any, cast
 from flask import url_for
 
 from corpus.questions import Stratum
-from experiments.answers import Answer
-from experiments.questions_file import NewQuestion, is_writable
+from experiments.asking.answers import Answer
+from experiments.asking.questions_file import NewQuestion, is_writable
 from webapp import params
 from webapp.ask_reads import AskRead
 from webapp.asking import Result

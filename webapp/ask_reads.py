@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from experiments import measures
-from experiments.answers import QuestionError, check_question
+from experiments.asking.answers import QuestionError, check_question
 from experiments.conditions import Combination
-from experiments.equal_coverage import at_equal_coverage
+from experiments.deciding.equal_coverage import at_equal_coverage
+from experiments.deciding.validity import Validity, holds
 from experiments.outcomes import Recorded
 from experiments.project import Project, ProjectError
-from experiments.validity import Validity, holds
 from store import reads
 from store.decisions import decision_in_force
 from store.reads_sweeps import values

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple, cast
 
 from flask import current_app
 
-from experiments.answers import Answer
-from experiments.asking import Asker, DecisionMismatchError
+from experiments.asking.answers import Answer
+from experiments.asking.asker import Asker, DecisionMismatchError
 from experiments.conditions import Combination
 from experiments.models import EncodedBatch, Encoder, ModelError, ModelStamp, find_model
 from experiments.project import Project

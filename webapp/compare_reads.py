@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from flask import request
 
-from experiments import comparing
+from experiments.reviewing import comparing
 from store import reads, reads_compare, reads_history
 from store.tables import CombinationRow, SweepRow
 from webapp import params

@@ -9,9 +9,9 @@ from flask import g, request
 
 from corpus.documents import Document
 from corpus.headings import headings
+from experiments.asking.marking import Window
 from experiments.conditions import PRESETS, Strategy
-from experiments.cuttings import lay_over, needle_places, unread, window_keys
-from experiments.marking import Window
+from experiments.reviewing.cuttings import lay_over, needle_places, unread, window_keys
 from store import reads
 from store.tables import CombinationRow, SweepRow
 from store.windows import characters_read

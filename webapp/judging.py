@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import Engine
 
+from experiments.deciding.validity import Validity, judge
 from experiments.reading import LoadedSweep
-from experiments.validity import Validity, judge
 from store import reads
 from store.reads_history import combination
 from store.tables import DecisionRow, SweepRow

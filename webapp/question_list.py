@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from flask import request
 
-from experiments.fates import Fate, Flip, fate, flip, lost_everywhere
+from experiments.reviewing.fates import Fate, Flip, fate, flip, lost_everywhere
 from store.reads import OutcomeRecord
 from store.tables import QueryRow
 from webapp import params

@@ -12,8 +12,8 @@ from flask import request
 from corpus.check import CheckReport, check
 from corpus.questions import Needle, Query, Stratum
 from experiments.project import Project, ProjectError
-from experiments.question_set import set_change
 from experiments.recording import query_rows
+from experiments.reviewing.question_set import set_change
 from store import reads, reads_history
 from store.tables import QueryRow, SweepRow
 from webapp import params

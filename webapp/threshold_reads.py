@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from experiments import measures
-from experiments.costs import cheapest_threshold
+from experiments.deciding.costs import cheapest_threshold
 from experiments.outcomes import Recorded
 from experiments.stats.selective import Costs
 from store import reads

@@ -12,12 +12,12 @@ from typing import Literal, cast
 
 from flask import current_app
 
-from experiments.answering import Written, prompt_of, write
-from experiments.answers import Answer
-from experiments.asking import Asker
-from experiments.citations import CitationError
-from experiments.generation import Generator, find_generator
-from experiments.generator_loading import GeneratorError
+from experiments.asking.answering import Written, prompt_of, write
+from experiments.asking.answers import Answer
+from experiments.asking.asker import Asker
+from experiments.asking.citations import CitationError
+from experiments.asking.generation import Generator, find_generator
+from experiments.asking.generator_loading import GeneratorError
 from experiments.project import Project
 from experiments.settings import AskSettings
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from experiments.answering import Written, prompt_of
-from experiments.answers import Answer, Passage
-from experiments.failure_modes import RULE, Classified, FailureCounts
-from experiments.generation import GeneratorStamp
+from experiments.asking.answering import Written, prompt_of
+from experiments.asking.answers import Answer, Passage
+from experiments.asking.failure_modes import RULE, Classified, FailureCounts
+from experiments.asking.generation import GeneratorStamp
 from experiments.report import share
 from experiments.words import counted, plural
 

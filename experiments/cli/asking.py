@@ -12,16 +12,17 @@ from typing import Any, NamedTuple
 
 import click
 
-from experiments.answers import Answer, check_question, check_threshold, parse_combination
-from experiments.asking import Asker, DecisionMismatchError
+from experiments.asking.answers import Answer, check_question, check_threshold, parse_combination
+from experiments.asking.asker import Asker, DecisionMismatchError
+from experiments.asking.generation import Generator
+from experiments.asking.generator_loading import GeneratorError
 from experiments.cli.answer_lines import answer_data, answer_lines, failure_data, failure_lines, written_lines
 from experiments.cli.options import project_option
 from experiments.conditions import Combination
-from experiments.generation import MAX_TOKENS, TIME_LIMIT, Generator
-from experiments.generator_loading import GeneratorError
+from experiments.deciding.validity import corpora_it_holds_on
 from experiments.models import ModelError
 from experiments.project import Project, open_project
-from experiments.validity import corpora_it_holds_on
+from experiments.settings import MAX_TOKENS, TIME_LIMIT
 from store.decisions import decision_in_force
 from store.engine import open_store
 from store.tables import DecisionRow
@@ -94,7 +95,7 @@ def ask(folder: Path | None, question: str | None, **options: Any) -> None:
 @contextmanager
 def _told() -> Iterator[None]:
     """Turn what a user can mend into one line and exit code 2."""
-    from experiments.questions_file import QuestionRefusedError
+    from experiments.asking.questions_file import QuestionRefusedError
 
     try:
         yield
@@ -157,7 +158,7 @@ def _decided(asker: Asker, decision: DecisionRow, threshold: float | None, holds
 
 
 def _ask_one(project: Project, asker: Asker, question: str, ways: Sequence[_Way], options: dict[str, Any]) -> None:
-    from experiments.answering import Written, prompt_of, write
+    from experiments.asking.answering import Written, prompt_of, write
 
     found: list[dict[str, Any]] = []
     generator: Generator | None = None
@@ -191,7 +192,7 @@ def _ask_one(project: Project, asker: Asker, question: str, ways: Sequence[_Way]
 
 def _generator(project: Project, spec: str) -> Generator:
     """Find and load the generator, telling what it is: loading takes longer than most answers."""
-    from experiments.generation import find_generator
+    from experiments.asking.generation import find_generator
 
     click.echo(f"loading the generator {spec} ...", err=True)
     generator = find_generator(spec, project.var / "models")
@@ -218,8 +219,8 @@ def _clear_progress() -> None:
 def _ask_all(project: Project, asker: Asker, ways: Sequence[_Way], options: dict[str, Any]) -> None:
     from tqdm import tqdm
 
-    from experiments.answering import classify_all
-    from experiments.failure_modes import Classified, count_modes
+    from experiments.asking.answering import classify_all
+    from experiments.asking.failure_modes import Classified, count_modes
     from experiments.sweep import read_inputs
 
     if len(ways) != 1:
@@ -256,7 +257,7 @@ def _ask_all(project: Project, asker: Asker, ways: Sequence[_Way], options: dict
 
 
 def _add(project: Project, question: str | None, options: dict[str, Any]) -> None:
-    from experiments.questions_file import NewQuestion, add_question
+    from experiments.asking.questions_file import NewQuestion, add_question
 
     if options["add"] and options["needle"]:
         raise click.UsageError("a question is either unanswerable (--add) or has a --needle")

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import click
 
-from experiments.certification import STRATA
-from experiments.choosing import AtMost, ByHand, Cheapest, Way
 from experiments.cli.options import project_option
-from experiments.costs import DEFAULT_COSTS, DEFAULT_UNANSWERABLE_SHARE
-from experiments.evidence import Terms
+from experiments.deciding.certification import STRATA
+from experiments.deciding.choosing import AtMost, ByHand, Cheapest, Way
+from experiments.deciding.costs import DEFAULT_COSTS, DEFAULT_UNANSWERABLE_SHARE
+from experiments.deciding.evidence import Terms
 from experiments.stats.selective import Costs
 
 _STRATA = {"both": STRATA, "near": ("near",), "far": ("far",)}

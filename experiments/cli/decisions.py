@@ -13,15 +13,15 @@ from typing import IO, Any
 import click
 from sqlalchemy import Engine
 
-from experiments.choosing import Choice, NotCertifiableError
 from experiments.cli.decide_options import Asked, decide_options
-from experiments.decisions import decision_from, on_decision, record
-from experiments.evidence import DecisionError, Evidence, consider, find_combination, sentences_on
+from experiments.deciding.choosing import Choice, NotCertifiableError
+from experiments.deciding.decisions import decision_from, on_decision, record
+from experiments.deciding.evidence import DecisionError, Evidence, consider, find_combination, sentences_on
+from experiments.deciding.validity import decision_validity
 from experiments.project import Project, open_project
 from experiments.reading import LoadedSweep, UnknownSweepError, load_sweep
 from experiments.thresholds import extremes, read_thresholds
-from experiments.validity import decision_validity
-from experiments.verdicts import Arm, leader_of, on_threshold
+from experiments.verdicts.strategies import Arm, leader_of, on_threshold
 from experiments.words import NOTHING, interval
 from store import reads
 from store.decisions import decision_in_force
@@ -182,7 +182,7 @@ def _in_force(engine: Engine, project: Project, asked: Asked) -> None:
 
 
 def _log(engine: Engine, project: Project, decision: DecisionRow, say: Say) -> None:
-    from experiments.decision_tags import DecisionLedger
+    from experiments.deciding.decision_tags import DecisionLedger
     from experiments.tracking import TrackingError
 
     ledger = DecisionLedger(project.tracking_uri, project.experiment, project.var / "mlartifacts")
@@ -195,7 +195,7 @@ def _log(engine: Engine, project: Project, decision: DecisionRow, say: Say) -> N
 
 
 def _export(decision: DecisionRow, form: str | None) -> None:
-    from experiments.decision_export import FORMATS, export
+    from experiments.deciding.decision_export import FORMATS, export
 
     for known in FORMATS:
         if form == known:

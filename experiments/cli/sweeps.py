@@ -16,7 +16,7 @@ from experiments.project import Project, open_project
 from experiments.reading import LoadedSweep, UnknownSweepError, load_sweep
 from experiments.report import report
 from experiments.thresholds import extremes, read_thresholds
-from experiments.verdicts import leader_of, on_strategies, on_threshold
+from experiments.verdicts.strategies import leader_of, on_strategies, on_threshold
 from store import reads
 from store.engine import open_store
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from experiments import measures
 from experiments.reading import LoadedSweep
 from experiments.thresholds import ThresholdRow
-from experiments.verdicts import Arm
+from experiments.verdicts.strategies import Arm
 from experiments.words import NOTHING, interval
 from store.tables import MeasureRow
 

@@ -18,10 +18,10 @@ from history_results import KS, MODELS, Drawing, Result
 from history_world import Era, eras
 from sqlalchemy import Connection, Engine
 
-from experiments.choosing import Cheapest, Way
 from experiments.conditions import PRESETS, RETRIEVERS, Combination, Strategy, grid
-from experiments.decisions import decision_from, record
-from experiments.evidence import Terms, consider, find_combination
+from experiments.deciding.choosing import Cheapest, Way
+from experiments.deciding.decisions import decision_from, record
+from experiments.deciding.evidence import Terms, consider, find_combination
 from experiments.outcomes import Outcome
 from experiments.reading import load_sweep
 from experiments.recording import document_rows, query_rows

@@ -6,9 +6,9 @@ import pytest
 from browser_tools import NARROW, assert_accessible, assert_no_sideways_scroll, drawn
 from web_worlds import DENSE_E, HYBRID_E, reviewed
 
-from experiments.choosing import ByHand, Cheapest
-from experiments.decisions import decision_from, record
-from experiments.evidence import Terms, consider, find_combination
+from experiments.deciding.choosing import ByHand, Cheapest
+from experiments.deciding.decisions import decision_from, record
+from experiments.deciding.evidence import Terms, consider, find_combination
 from experiments.reading import load_sweep
 from store.engine import open_store
 

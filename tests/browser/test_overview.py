@@ -8,9 +8,9 @@ import pytest
 from browser_tools import NARROW, assert_accessible, assert_no_sideways_scroll, drawn
 from web_worlds import BM25_E, DENSE_E, HYBRID_E, reviewed
 
-from experiments.choosing import ByHand
-from experiments.decisions import decision_from, record
-from experiments.evidence import Terms, consider, find_combination
+from experiments.deciding.choosing import ByHand
+from experiments.deciding.decisions import decision_from, record
+from experiments.deciding.evidence import Terms, consider, find_combination
 from experiments.reading import load_sweep
 from store import reads, writes
 from store.engine import open_store

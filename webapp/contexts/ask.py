@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from experiments.answers import Answer
+from experiments.asking.answers import Answer
 from store.tables import QueryRow
 from webapp import scales
 from webapp.ask_reads import AskRead

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from corpus.documents import Document
-from experiments.answering import prompt_of
-from experiments.answers import Answer, Passage
-from experiments.citations import cite
-from experiments.marking import Span, Window, runs
-from experiments.verdicts_ask import nearest_of, on_answer, on_nearest
+from experiments.asking.answering import prompt_of
+from experiments.asking.answers import Answer, Passage
+from experiments.asking.citations import cite
+from experiments.asking.marking import Span, Window, runs
+from experiments.asking.verdict import nearest_of, on_answer, on_nearest
 from store.tables import QueryRow
 from webapp import scales
 from webapp.asking import AskFault

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from experiments.answers import Answer
+from experiments.asking.answers import Answer
+from experiments.asking.verdict import on_answers, on_gate
 from experiments.conditions import describe
-from experiments.decisions import decided_at
+from experiments.deciding.decisions import decided_at
+from experiments.deciding.validity import holds
 from experiments.thresholds import read_thresholds
-from experiments.validity import holds
-from experiments.verdicts_ask import on_answers, on_gate
 from store.tables import QueryRow
 from webapp.ask_reads import AskRead, Plan
 from webapp.asking import AskFault, Result

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from experiments.answer_checks import AnswerCheck, Mark
-from experiments.answering import Written
-from experiments.citations import Citation
-from experiments.marking import Span, Window, runs
+from experiments.asking.answer_checks import AnswerCheck, Mark
+from experiments.asking.answering import Written
+from experiments.asking.citations import Citation
+from experiments.asking.marking import Span, Window, runs
 from experiments.settings import AskSettings
 from experiments.words import plural
 from webapp.writing import Writing

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from experiments.certification import STRATA
-from experiments.choosing import AtMost, ByHand, Cheapest, Choice, Way
-from experiments.evidence import Evidence, consider, sentences_on
-from experiments.evidence import Terms as AskedTerms
+from experiments.deciding.certification import STRATA
+from experiments.deciding.choosing import AtMost, ByHand, Cheapest, Choice, Way
+from experiments.deciding.evidence import Evidence, consider, sentences_on
+from experiments.deciding.evidence import Terms as AskedTerms
 from experiments.reading import LoadedSweep
 from experiments.thresholds import read_thresholds
-from experiments.verdicts import Arm, Verdict, on_threshold
+from experiments.verdicts.strategies import Arm, Verdict, on_threshold
 from store.tables import DecisionRow
 from webapp import params
 from webapp.contexts import threshold_reading

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from experiments import verdicts_compare
-from experiments.comparing import Comparability, Compared
-from experiments.flips import Difference
+from experiments.reviewing.comparing import Comparability, Compared
+from experiments.reviewing.flips import Difference
 from experiments.stats.intervals import Proportion
+from experiments.verdicts import compare as verdicts_compare
 from experiments.words import plural
 from store.tables import SweepRow
 from webapp.contexts import compare_figure, compare_tables

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from experiments import verdicts_compare
-from experiments.comparing import Comparability, Compared, Ranked
+from experiments.reviewing.comparing import Comparability, Compared, Ranked
 from experiments.stats.intervals import Proportion
+from experiments.verdicts import compare as verdicts_compare
 from store.tables import QueryRow
 from webapp.exports import Column, Table
 from webapp.whiskers import Estimate, Kind

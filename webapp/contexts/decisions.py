@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from experiments.conditions import describe, strategy_from_spec
-from experiments.validity import Validity
+from experiments.deciding.validity import Validity
 from store.tables import DecisionRow
 from webapp.contexts import decision_evidence, decision_figure, in_force
 from webapp.contexts.decision_evidence import Evidence

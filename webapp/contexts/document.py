@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from corpus.headings import Heading
+from experiments.asking.marking import Window, part_of, parts
 from experiments.conditions import Strategy, describe
-from experiments.cuttings import Laid, Overlay
-from experiments.marking import Window, part_of, parts
-from experiments.verdicts_documents import on_document
+from experiments.reviewing.cuttings import Laid, Overlay
+from experiments.verdicts.documents import on_document
 from store.tables import DocumentRow
 from webapp.contexts.document_text import Stretch, stretches
 from webapp.exports import Column, Table

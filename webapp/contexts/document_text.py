@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from corpus.headings import Heading
+from experiments.asking.marking import Run, Span, Window, runs
 from experiments.chunking import Chunk
-from experiments.cuttings import Overlay
-from experiments.marking import Run, Span, Window, runs
+from experiments.reviewing.cuttings import Overlay
 
 
 class CutLabel(NamedTuple):

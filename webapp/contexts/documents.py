@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from experiments.conditions import Strategy, describe
-from experiments.cuttings import NeedlePlace
-from experiments.verdicts_documents import on_corpus
+from experiments.reviewing.cuttings import NeedlePlace
+from experiments.verdicts.documents import on_corpus
 from store.tables import CombinationRow, DocumentRow, SweepRow
 from webapp.combinations import Note
 from webapp.exports import Column, Table

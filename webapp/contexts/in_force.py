@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from experiments.validity import Validity
+from experiments.deciding.validity import Validity
 from store.tables import DecisionRow
 from webapp.contexts.naming import name_of
 

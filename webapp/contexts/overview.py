@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from experiments.deciding.validity import Validity
 from experiments.launching import Launched
-from experiments.trends import TrendPoint, trend
-from experiments.validity import Validity
-from experiments.verdicts_overview import on_failed, on_undecided
+from experiments.reviewing.trends import TrendPoint, trend
+from experiments.verdicts.overview import on_failed, on_undecided
 from store.reads_history import CombinationState, NumberRecord
 from store.tables import DecisionRow, SweepRow
 from webapp.contexts import in_force, live, sweep_list

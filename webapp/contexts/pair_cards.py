@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from experiments.outcomes import Recorded
-from experiments.winloss import Discordant, Pairing, discordant, place
+from experiments.reviewing.winloss import Discordant, Pairing, discordant, place
 from experiments.words import plural
 from store.tables import QueryRow
 from webapp.combinations import Head

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from experiments.winloss import WinLoss
+from experiments.reviewing.winloss import WinLoss
 from experiments.words import p_value
 from webapp.cells import Score, scores
 from webapp.combinations import Head

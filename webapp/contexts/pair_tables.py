@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.winloss import WinLoss
+from experiments.reviewing.winloss import WinLoss
 from webapp.exports import Column, Table
 
 COLUMNS = (

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from experiments.evaluation import answerable
 from experiments.outcomes import Recorded
-from experiments.verdicts_pairs import on_pairing, on_winloss
-from experiments.winloss import Pairing, Unit, WinLoss, by_found, compare_all
+from experiments.reviewing.winloss import Pairing, Unit, WinLoss, by_found, compare_all
+from experiments.verdicts.pairs import on_pairing, on_winloss
 from store.tables import QueryRow, SweepRow
 from webapp.combinations import Chips, Head, Note, Shown
 from webapp.contexts.pair_cards import Card, card

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from experiments.marking import Span, Window, runs
+from experiments.asking.marking import Span, Window, runs
 
 
 class Piece(NamedTuple):

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from experiments.fates import Fate, Flip
 from experiments.gate import GATE_SIZE
 from experiments.reading import arm_of
-from experiments.verdicts import on_destroyed
-from experiments.verdicts_queries import on_questions
+from experiments.reviewing.fates import Fate, Flip
+from experiments.verdicts.queries import on_questions
+from experiments.verdicts.strategies import on_destroyed
 from store.reads import OutcomeRecord
 from store.tables import QueryRow, SweepRow
 from webapp.cells import Mark, marks

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from experiments.chunking import Chunk
 from experiments.outcomes import Hit, Outcome
-from experiments.verdicts_queries import on_question
+from experiments.verdicts.queries import on_question
 from store.reads_texts import DocumentText
 from store.tables import QueryRow
 from webapp import combinations

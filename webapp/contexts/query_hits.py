@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from experiments.asking.marking import Span, Window
 from experiments.chunking import header_of
-from experiments.fates import Fate
 from experiments.gate import GATE_SIZE
-from experiments.marking import Span, Window
 from experiments.outcomes import Hit, Outcome
+from experiments.reviewing.fates import Fate
 from store.reads_texts import DocumentText
 from store.tables import QueryRow
 from webapp.combinations import Head

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from experiments.bluffs import matched
+from experiments.asking.marking import Span, Window, around
 from experiments.chunking import Chunk
-from experiments.fates import Fate
 from experiments.gate import GATE_SIZE
-from experiments.marking import Span, Window, around
 from experiments.outcomes import Hit, Outcome
+from experiments.reviewing.bluffs import matched
+from experiments.reviewing.fates import Fate
 from store.reads_texts import DocumentText
 from store.tables import QueryRow
 from webapp.cells import Mark

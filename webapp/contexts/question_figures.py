@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.question_set import Balance, OverlapRow, half_width
+from experiments.reviewing.question_set import Balance, OverlapRow, half_width
 
 FEWEST, POINTS = 6, 60  # of the curve
 

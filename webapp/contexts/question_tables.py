@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from corpus.check import CheckReport
-from experiments import question_set
-from experiments.question_set import Balance, FaultKind, NeedleRow, SetChange
+from experiments.reviewing import question_set
+from experiments.reviewing.question_set import Balance, FaultKind, NeedleRow, SetChange
 from store.tables import QueryRow, SweepRow
 from webapp.exports import Cell, Column, Table
 

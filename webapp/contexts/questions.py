@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from corpus.check import CheckReport
-from experiments import question_set, verdicts_questions
-from experiments.question_set import (
+from experiments.reviewing import question_set
+from experiments.reviewing.question_set import (
     Balance,
     BoundRow,
     Detectable,
@@ -16,6 +16,7 @@ from experiments.question_set import (
     OverlapRow,
     Width,
 )
+from experiments.verdicts import questions as verdicts_questions
 from store.tables import QueryRow, SweepRow
 from webapp.contexts import question_figures, question_tables
 from webapp.contexts.question_tables import Checked, Choice, FaultRow

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from experiments import measures
 from experiments.conditions import describe, strategy_from_spec
-from experiments.flips import changes
 from experiments.pairs import compare
 from experiments.reading import LoadedSweep
+from experiments.reviewing.flips import changes
+from experiments.reviewing.winloss import Pairing, WinLoss, compare_all
 from experiments.stats.intervals import MeanInterval
-from experiments.verdicts import Arm, destroyed_by_strategy, leader_of, on_destroyed, on_strategies
-from experiments.verdicts_pairs import on_pairing
-from experiments.winloss import Pairing, WinLoss, compare_all
+from experiments.verdicts.pairs import on_pairing
+from experiments.verdicts.strategies import Arm, destroyed_by_strategy, leader_of, on_destroyed, on_strategies
 from experiments.words import p_value, plural
 from store.tables import CombinationRow, MeasureRow, SweepRow
 from webapp.combinations import Chips, Note, Shown

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from experiments import measures
-from experiments.verdicts import Arm
-from experiments.winloss import WinLoss
+from experiments.reviewing.winloss import WinLoss
+from experiments.verdicts.strategies import Arm
 from experiments.words import interval, p_value
 from store.tables import CombinationRow, MeasureRow
 from webapp.contexts.strategy_table import Row

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from experiments import measures
-from experiments.trends import Measured, best, changed
-from experiments.verdicts_overview import on_end
+from experiments.reviewing.trends import Measured, best, changed
+from experiments.verdicts.overview import on_end
 from store.reads_history import CombinationState, NumberRecord
 from store.tables import SweepRow
 from webapp.contexts.naming import name_of

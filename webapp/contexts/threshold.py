@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from experiments.costs import CostCurve, CostRow, on_costs
-from experiments.signals import SignalComparison, on_signals
+from experiments.deciding.costs import CostCurve, CostRow, on_costs
+from experiments.deciding.signals import SignalComparison, on_signals
 from experiments.thresholds import extremes, read_thresholds
-from experiments.verdicts import Arm, Verdict, on_threshold
+from experiments.verdicts.strategies import Arm, Verdict, on_threshold
 from store.reads import OutcomeRecord
 from store.tables import CombinationRow, DecisionRow, SweepRow
 from webapp import params

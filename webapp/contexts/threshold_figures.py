@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.costs import CostCurve
+from experiments.deciding.costs import CostCurve
+from experiments.deciding.signals import Signal, SignalComparison
 from experiments.outcomes import Recorded
-from experiments.signals import Signal, SignalComparison
 from experiments.thresholds import Extremes, nearest_distances, needle_distances
 
 LEFT = 96  # pixels, so that a threshold stands at the same place in every figure

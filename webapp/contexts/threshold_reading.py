@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from experiments.bluffs import matched
-from experiments.certification import bounds_at, certify
-from experiments.choosing import ByHand, Cheapest, Choice, Way, choose
-from experiments.costs import DEFAULT_COSTS, DEFAULT_UNANSWERABLE_SHARE, CostCurve, CostRow, cost_curve
-from experiments.evidence import DEFAULT_TARGET
+from experiments.deciding.certification import bounds_at, certify
+from experiments.deciding.choosing import ByHand, Cheapest, Choice, Way, choose
+from experiments.deciding.costs import DEFAULT_COSTS, DEFAULT_UNANSWERABLE_SHARE, CostCurve, CostRow, cost_curve
+from experiments.deciding.evidence import DEFAULT_TARGET
+from experiments.deciding.signals import SignalComparison, compare_signals
 from experiments.gate import GATE_SIZE
 from experiments.outcomes import Hit, Outcome, Recorded
-from experiments.signals import SignalComparison, compare_signals
+from experiments.reviewing.bluffs import matched
 from experiments.stats.calibration import Certification
 from experiments.stats.intervals import Proportion, wilson
 from experiments.stats.selective import Costs

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.costs import CostRow
+from experiments.deciding.costs import CostRow
+from experiments.deciding.signals import Signal
 from experiments.outcomes import Recorded
-from experiments.signals import Signal
 from webapp.contexts.threshold_reading import Bluff, Cells, SideRow
 from webapp.exports import Cell, Column, Table
 from webapp.whiskers import Estimate

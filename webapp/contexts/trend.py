@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from experiments.measures import Measure, registry
-from experiments.trends import TrendPoint, segments
-from experiments.verdicts_overview import on_trend, written_with_interval
+from experiments.reviewing.trends import TrendPoint, segments
+from experiments.verdicts.overview import on_trend, written_with_interval
 from store.tables import SweepRow
 from webapp.contexts.naming import names_of, parts_of
 from webapp.exports import Column, Table

@@ -8,8 +8,8 @@ from typing import Any
 
 from flask import Blueprint, Response, make_response, redirect, request, url_for
 
-from experiments.answers import Answer
-from experiments.questions_file import QuestionRefusedError, add_question
+from experiments.asking.answers import Answer
+from experiments.asking.questions_file import QuestionRefusedError, add_question
 from store.tables import QueryRow
 from webapp import ask_forms, ask_reads, exports, params, rendering
 from webapp.ask_reads import AskRead

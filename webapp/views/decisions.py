@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, url_for
 
-from experiments.decision_export import export
+from experiments.deciding.decision_export import export
 from store import decisions as kept
 from store import reads
 from store.reads_sweeps import sweep_ids

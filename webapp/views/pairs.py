@@ -7,7 +7,7 @@ from typing import NamedTuple
 from flask import Blueprint, Response, request, url_for
 
 from experiments.evaluation import answerable
-from experiments.winloss import Unit
+from experiments.reviewing.winloss import Unit
 from store import reads
 from store.reads import OutcomeRecord
 from store.tables import CombinationRow, SweepRow

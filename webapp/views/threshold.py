@@ -8,7 +8,7 @@ from dataclasses import replace
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as Answer
 
-from experiments.decisions import decision_from, record
+from experiments.deciding.decisions import decision_from, record
 from experiments.outcomes import Hit
 from experiments.recording import from_parquet
 from store import reads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.answers import Answer, Passage
+from experiments.asking.answers import Answer, Passage
 from experiments.thresholds import ThresholdRow
 from experiments.words import counted, listed, plural
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
-from experiments.flips import Change, Difference, changes, differences
+from experiments.reviewing.flips import Change, Difference, changes, differences
 from experiments.stats.intervals import Proportion, wilson
 from experiments.stats.resolution import Resolution, resolution
 from store.reads import OutcomeRecord

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from experiments.fates import Fate, Kind, counts, lost_everywhere
+from experiments.reviewing.fates import Fate, Kind, counts, lost_everywhere
 from experiments.stats.intervals import Proportion, wilson
 from experiments.words import counted, listed
 

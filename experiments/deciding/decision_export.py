@@ -10,7 +10,7 @@ from typing import Any, Literal
 import tomli_w
 
 from experiments.conditions import Strategy, strategy_from_settings
-from experiments.decisions import decided_at
+from experiments.deciding.decisions import decided_at
 from experiments.lexical import BM25Settings
 from experiments.ranking import FUSION_K
 from store.tables import DecisionRow

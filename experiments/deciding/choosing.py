@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from experiments.certification import STRATA, certify, jointly_certified, not_certifiable
-from experiments.costs import DEFAULT_COSTS, DEFAULT_UNANSWERABLE_SHARE, cheapest_threshold
+from experiments.deciding.certification import STRATA, certify, jointly_certified, not_certifiable
+from experiments.deciding.costs import DEFAULT_COSTS, DEFAULT_UNANSWERABLE_SHARE, cheapest_threshold
 from experiments.outcomes import Recorded
 from experiments.stats.calibration import Certification, calibration_split, folds
 from experiments.stats.intervals import Proportion, wilson

@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 
 from sqlalchemy import Engine
 
-from experiments.certification import STRATA, bounds_at
-from experiments.evidence import at_threshold
+from experiments.deciding.certification import STRATA, bounds_at
+from experiments.deciding.evidence import at_threshold
 from experiments.outcomes import Recorded
 from experiments.reading import LoadedSweep, load_sweep
 from experiments.stats.comparison import sign_test_p

@@ -13,12 +13,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
-from experiments.generator_loading import GeneratorError, end_tokens, from_hub, load_parts, require_gguf, token_ids
-from experiments.generator_wheels import KNOWN, PREFIX, WheelError, model_from_wheel, parse_spec, sha256_of
-from experiments.prompting import Prompt
+from experiments.asking.generator_loading import (
+    GeneratorError,
+    end_tokens,
+    from_hub,
+    load_parts,
+    require_gguf,
+    token_ids,
+)
+from experiments.asking.generator_wheels import KNOWN, PREFIX, WheelError, model_from_wheel, parse_spec, sha256_of
+from experiments.asking.prompting import Prompt
+from experiments.settings import MAX_TOKENS, TIME_LIMIT
 
-MAX_TOKENS = 256
-TIME_LIMIT = 120.0  # seconds, loading not included
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "*.gguf")
 _QUANTISATION = re.compile(r"(?:^|[.-])((?:I?Q\d\w*)|F16|BF16|F32)(?=\.gguf$)", re.IGNORECASE)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Engine
 
-from experiments.decisions import decided_at
+from experiments.deciding.decisions import decided_at
 from experiments.tracking import Ledger, TrackingError
 from store.decisions import decision as read_decision
 from store.tables import DecisionRow

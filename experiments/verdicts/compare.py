@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from experiments.comparing import Comparability, Compared
-from experiments.verdicts import Verdict
+from experiments.reviewing.comparing import Comparability, Compared
+from experiments.verdicts.strategies import Verdict
 from experiments.words import listed, p_value, plural
 
 Reading = Literal["more", "fewer", "not proven", "cannot be resolved", "same", "untested"]

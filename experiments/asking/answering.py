@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from corpus.questions import Query
-from experiments.answer_checks import AnswerCheck, check_answer
-from experiments.answers import Answer
-from experiments.asking import Asker
-from experiments.citations import Citation, cite
-from experiments.failure_modes import Classified, classify
-from experiments.generation import MAX_TOKENS, TIME_LIMIT, Generated, Generator, OnToken
-from experiments.prompting import Prompt, numbered_prompt
+from experiments.asking.answer_checks import AnswerCheck, check_answer
+from experiments.asking.answers import Answer
+from experiments.asking.asker import Asker
+from experiments.asking.citations import Citation, cite
+from experiments.asking.failure_modes import Classified, classify
+from experiments.asking.generation import Generated, Generator, OnToken
+from experiments.asking.prompting import Prompt, numbered_prompt
+from experiments.settings import MAX_TOKENS, TIME_LIMIT
 
 
 class Written(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from corpus.documents import Document
-from experiments.answers import Passage
+from experiments.asking.answers import Passage
 
 
 class CitationError(ValueError):

@@ -6,9 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 
 from corpus.faults import Fault
-from experiments.question_set import FAULT_KINDS, Balance, BoundRow, SetChange, fewest, half_width, kind_of, pairs_of
+from experiments.reviewing.question_set import (
+    FAULT_KINDS,
+    Balance,
+    BoundRow,
+    SetChange,
+    fewest,
+    half_width,
+    kind_of,
+    pairs_of,
+)
 from experiments.stats.intervals import clopper_pearson_upper
-from experiments.verdicts import Verdict
+from experiments.verdicts.strategies import Verdict
 from experiments.words import listed, plural
 
 _NAMED_AT_MOST = 5

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from experiments.prompting import Prompt
+from experiments.asking.prompting import Prompt
 
 
 class GeneratorError(Exception):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from experiments.measures import Measure
-from experiments.trends import TrendPoint
-from experiments.verdicts import Verdict
+from experiments.reviewing.trends import TrendPoint
+from experiments.verdicts.strategies import Verdict
 from experiments.words import plural
 
 

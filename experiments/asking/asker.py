@@ -10,13 +10,13 @@ from typing import Any
 from corpus.documents import Document, load_documents
 from corpus.faults import Fault
 from corpus.fingerprint import corpus_hash
-from experiments.answers import Answer, Passage, check_question, check_threshold
+from experiments.asking.answers import Answer, Passage, check_question, check_threshold
+from experiments.asking.live_index import Asked, Found, LiveIndex, LockedEncoder, ask_model, build
 from experiments.chunking import Chunk
 from experiments.conditions import PRESETS, Combination, Strategy
-from experiments.decision_fit import differences
+from experiments.deciding.decision_fit import differences
 from experiments.gate import GATE_SIZE, kept
 from experiments.lexical import BM25Settings, tokenise
-from experiments.live_index import Asked, Found, LiveIndex, LockedEncoder, ask_model, build
 from experiments.models import Encoder, ModelStamp, find_model
 from experiments.project import Project
 from store.tables import DecisionRow

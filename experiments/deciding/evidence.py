@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from experiments.certification import STRATA, Bound, bounds_at, certify, on_certifications
-from experiments.choosing import AtMost, Choice, Side, Way, choose, on_choice
-from experiments.costs import DEFAULT_COSTS, DEFAULT_UNANSWERABLE_SHARE, CostCurve, CostRow, cost_curve, on_costs
+from experiments.deciding.certification import STRATA, Bound, bounds_at, certify, on_certifications
+from experiments.deciding.choosing import AtMost, Choice, Side, Way, choose, on_choice
+from experiments.deciding.costs import (
+    DEFAULT_COSTS,
+    DEFAULT_UNANSWERABLE_SHARE,
+    CostCurve,
+    CostRow,
+    cost_curve,
+    on_costs,
+)
+from experiments.deciding.signals import SignalComparison, compare_signals, on_signals
 from experiments.outcomes import Recorded
 from experiments.reading import LoadedSweep
 from experiments.report import share
-from experiments.signals import SignalComparison, compare_signals, on_signals
 from experiments.stats.calibration import Certification
 from experiments.stats.intervals import Proportion
 from experiments.stats.selective import Costs
@@ -60,7 +67,7 @@ class Evidence(NamedTuple):
         return (*on_costs(self.curve), *on_certifications(self.certifications), *on_signals(self.signals))
 
     def choose(self, way: Way) -> Choice:
-        """Pick a threshold honestly (see `experiments.choosing`)."""
+        """Pick a threshold honestly (see `experiments.deciding.choosing`)."""
         return choose(self.outcomes, self.grid, way, seed=self.sweep.settings["seed"])
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from experiments.resampling import RESAMPLES
-from experiments.verdicts import Verdict
-from experiments.winloss import Pairing, Standing, WinLoss
+from experiments.reviewing.winloss import Pairing, Standing, WinLoss
+from experiments.verdicts.strategies import Verdict
 from experiments.words import counted, listed, p_value, plural
 
 Name = Callable[[str], str]  # what a combination is called

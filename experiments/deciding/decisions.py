@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Engine
 
-from experiments.choosing import AtMost, ByHand, Cheapest, Choice
-from experiments.evidence import DecisionError, Evidence, evidence_record
+from experiments.deciding.choosing import AtMost, ByHand, Cheapest, Choice
+from experiments.deciding.evidence import DecisionError, Evidence, evidence_record
 from experiments.gate import GATE_SIZE
 from store.decisions import add_decision
 from store.tables import DecisionRow
