@@ -22,6 +22,7 @@ from experiments.sweep import settle_interrupted
 from store import reads, writes
 
 _LOG = "started-from-browser.log"
+_TAG_LOG = "decision-tagged.log"
 _NOTE = "started-from-browser.json"
 _WORDS_SHOWN = 6  # lines of the log
 _STARTING = threading.Lock()
@@ -61,9 +62,7 @@ def start_sweep(engine: Engine, root: Path, *, has_project: bool, fresh: bool = 
     Raises:
         AlreadyRunningError: If a sweep is running, or one was started that has not begun yet.
     """
-    arguments = [sys.executable, "-m", "experiments.cli", "run"]
-    arguments += ["--project", str(root)] if has_project else []
-    arguments += ["--fresh"] if fresh else []
+    arguments = _command("run", root, has_project=has_project) + (["--fresh"] if fresh else [])
     logs = _logs(root)
     with _STARTING:
         settle_interrupted(engine)
@@ -73,16 +72,41 @@ def start_sweep(engine: Engine, root: Path, *, has_project: bool, fresh: bool = 
         before = launched(root)
         if before is not None and before.lives:
             raise AlreadyRunningError(None)
-        logs.mkdir(parents=True, exist_ok=True)
-        with (logs / _LOG).open("wb") as log:
-            process = subprocess.Popen(  # noqa: S603 - our own command, no shell
-                arguments, cwd=root, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-            )
+        process = _spawn(arguments, root, _LOG)
         note = {"pid": process.pid, "since": datetime.now(UTC).isoformat()}
         (logs / _NOTE).write_text(json.dumps(note), "utf-8")
+    return process.pid
+
+
+def tag_decision(root: Path, *, has_project: bool) -> int:
+    """Log the decision in force to MLflow in a process of its own: the web process does without MLflow.
+
+    Args:
+        root: The project's folder, or the working directory where the bundled corpus is the project.
+        has_project: Whether there is a project file in `root`.
+
+    Returns:
+        The process id. What it says is kept in the project's logs; `bluffline decide --tag` does the same again.
+    """
+    return _spawn([*_command("decide", root, has_project=has_project), "--show", "--tag"], root, _TAG_LOG).pid
+
+
+def _command(name: str, root: Path, *, has_project: bool) -> list[str]:
+    place = ["--project", str(root)] if has_project else []
+    return [sys.executable, "-m", "experiments.cli", name, *place]
+
+
+def _spawn(arguments: list[str], root: Path, log_name: str) -> subprocess.Popen[bytes]:
+    """Start a command that outlives this process; what it says goes to a log of the project."""
+    logs = _logs(root)
+    logs.mkdir(parents=True, exist_ok=True)
+    with (logs / log_name).open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - our own command, no shell
+            arguments, cwd=root, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+        )
     # Whoever waits for a child takes note of its end; else it would stay in the process table as if it lived.
     threading.Thread(target=process.wait, daemon=True).start()
-    return process.pid
+    return process
 
 
 def launched(root: Path) -> Launched | None:

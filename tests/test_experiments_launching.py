@@ -12,7 +12,7 @@ import pytest
 from worlds import filled, sweep_row
 
 from experiments import launching
-from experiments.launching import AlreadyRunningError, launched, request_cancel, start_sweep
+from experiments.launching import AlreadyRunningError, launched, request_cancel, start_sweep, tag_decision
 from store import reads, writes
 
 
@@ -127,3 +127,11 @@ def test_a_cancel_is_a_wish_the_sweep_reads_with_its_next_sign_of_life(engine):
     sweep_id = writes.add_sweep(engine, sweep_row(state="running"), [])
     request_cancel(engine, sweep_id)
     assert writes.beat(engine, sweep_id, stage="s", done=1, total=2, eta_seconds=None)
+
+
+def test_a_decision_is_logged_by_a_process_of_its_own(tmp_path, command):
+    tag_decision(tmp_path, has_project=True)
+    assert command["arguments"][1:] == [
+        "-m", "experiments.cli", "decide", "--project", str(tmp_path), "--show", "--tag",
+    ]  # fmt: skip
+    assert command["folder"] == tmp_path

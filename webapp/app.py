@@ -27,6 +27,7 @@ def create_app(
     allowed_hosts: Collection[str],
     secret_key: str | None = None,
     title: str = "Bluffline",
+    tags_decisions: bool = False,
 ) -> Flask:
     """Make the dashboard's application.
 
@@ -37,6 +38,7 @@ def create_app(
         secret_key: Signs the session that carries the form token. A new one per process when None: forms that
             were open across a restart must then be loaded again.
         title: What this dashboard is called, shown in every page's title.
+        tags_decisions: Whether a decision made here is logged to the MLflow of the project in `root`.
 
     Raises:
         ValueError: If no host is allowed, so that nobody could be answered.
@@ -55,7 +57,7 @@ def create_app(
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
-    app.extensions[EXTENSION] = Dashboard(engine=engine, root=root, title=title)
+    app.extensions[EXTENSION] = Dashboard(engine=engine, root=root, title=title, tags_decisions=tags_decisions)
     security.protect(app, allowed_hosts)
     for module in (assets, errors, figures, filters, navigation, params, whiskers):
         module.register(app)

@@ -55,6 +55,7 @@ def dashboard_of(project: Project, host: str, port: int) -> Flask:
         root=project.root,
         allowed_hosts=loopback_hosts(port) | {_authority(host, port)},
         title=project.name,
+        tags_decisions=True,
     )
 
 

@@ -21,6 +21,7 @@ class Dashboard:
     engine: Engine
     root: Path
     title: str
+    tags_decisions: bool = False  # whether a decision made here is logged to the project's MLflow
 
     @property
     def has_project(self) -> bool:

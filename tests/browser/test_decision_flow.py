@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import tomllib
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from browser_tools import assert_accessible, drawn
 from conftest import Live
 from handbook import ANSWERED, DOCUMENTS, NEEDLE, NEW_SECTION, REFUSED, commit, git, make_handbook, served
+from mlflow import MlflowClient
 from small_project import bluffline
 
 from store import reads
@@ -129,6 +131,19 @@ def choose(page, live, handbook):
     assert (decided.costs["bluff"], decided.dirty) == (25.0, False)
 
 
+def tagged(handbook):
+    """The chosen runs say in MLflow that they were chosen, and why."""
+    client = MlflowClient(f"sqlite:///{handbook / 'var' / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name("bluffline").experiment_id
+    for _ in range(60):
+        runs = client.search_runs([experiment], f"tags.`bluffline.decision.threshold` = '{LINE:g}'")
+        if runs:
+            break
+        time.sleep(1)
+    assert {run.data.params["strategy"] for run in runs} == {"E"}
+    assert {run.data.tags["bluffline.decision.reason"] for run in runs} == {REASON}
+
+
 def export(page):
     """Hand the decision to production."""
     page.goto("/decisions/1")
@@ -213,6 +228,7 @@ def test_a_threshold_is_decided_exported_asked_by_and_judged_one_commit_later(op
     page = open_page("/")
     move_the_line(page)
     choose(page, live, handbook)
+    tagged(handbook)
     export(page)
     answers(page)
     refuses(page)

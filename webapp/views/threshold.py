@@ -9,6 +9,7 @@ from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as Answer
 
 from experiments.deciding.decisions import decision_from, record
+from experiments.launching import tag_decision
 from experiments.outcomes import Hit
 from experiments.recording import from_parquet
 from store import reads
@@ -87,6 +88,8 @@ def decide(sweep_id: int) -> Answer:
         return _form(newer, way, filled._replace(faults={"form": str(error)}), 422)
     except ValueError as error:  # a decision that cannot be made, a bound that cannot be certified
         return _form(read, way, filled._replace(faults={"form": str(error)}), 422)
+    if dashboard().tags_decisions:
+        tag_decision(dashboard().root, has_project=dashboard().has_project)
     return redirect(f"/decisions/{recorded.id}", 303)
 
 
