@@ -223,7 +223,7 @@ def test_the_distances_show_the_two_extremes():
     assert counts == [sum(one.chunk_distance is not None for one in OUTCOMES), 64, 21, 9]
 
 
-@pytest.mark.parametrize("which", ["sweep", "sides", "distances", "costs", "signals", "bluffs"])
+@pytest.mark.parametrize("which", ["sweep", "sides", "distances", "costs", "signals", "bluffs", "context"])
 def test_every_table_is_a_file_in_three_formats(client, which):
     query = "?strategy=E&retriever=dense&t=0.6"
     page = text(client, PAGE + query)
@@ -231,9 +231,14 @@ def test_every_table_is_a_file_in_three_formats(client, which):
         assert f"{PAGE}/{which}.{form}?strategy=E&amp;retriever=dense&amp;t=0.6" in page
         assert text(client, f"{PAGE}/{which}.{form}{query}")
     rows = json.loads(text(client, f"{PAGE}/{which}.json{query}"))["rows"]
-    assert len(rows) == {"sweep": 22, "sides": 4, "distances": 94, "costs": 22, "bluffs": at(0.6).bluffs.hits}.get(
-        which, len(rows)
-    )
+    assert len(rows) == {
+        "sweep": 22,
+        "sides": 4,
+        "distances": 94,
+        "costs": 22,
+        "context": 4,
+        "bluffs": at(0.6).bluffs.hits,
+    }.get(which, len(rows))
 
 
 def test_the_sweep_file_holds_hits_n_share_and_interval(client):
@@ -350,3 +355,12 @@ def test_bluffs_lead_to_their_question_and_to_the_place_they_matched(client):
     text(client, question)
     assert re.search(r"#char=\d+,\d+$", place)
     text(client, place.partition("#")[0])
+
+
+def test_the_price_of_a_longer_prompt_stands_beside_what_it_buys(client):
+    page = part(text(client, f"{PAGE}?strategy=E&retriever=dense&t=0.6"), "context")
+    row = at(0.6)
+    gate = re.search(r'<tr class="chosen"><th scope="row">4.*?</tr>', page, re.DOTALL)[0]
+    assert f"{row.right.hits} / {row.right.n}" in gate
+    assert f"{row.bluffs.hits} / {row.bluffs.n}" in gate
+    assert "tokens, mean over the answered" in page

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from experiments.deciding.costs import CostCurve, CostRow, on_costs
 from experiments.deciding.signals import SignalComparison, on_signals
+from experiments.gate import GATE_SIZE
+from experiments.outcomes import Outcome
+from experiments.reviewing.context_size import ContextSize, context_sizes, on_context_sizes
 from experiments.thresholds import extremes, read_thresholds
 from experiments.verdicts.strategies import Arm, Verdict, on_threshold
 from store.reads import OutcomeRecord
@@ -19,6 +22,7 @@ from webapp.contexts.threshold_reading import DEFAULT_TERMS, Answered, Bluff, Ce
 from webapp.contexts.threshold_words import DistanceRow, Promise, Typed
 from webapp.exports import Column
 from webapp.sweeps import Strip, strip_of
+from webapp.whiskers import Estimate
 
 
 class Links(NamedTuple):
@@ -51,6 +55,15 @@ class Carried(NamedTuple):
 
     combination: tuple[tuple[str, str], ...]
     line: tuple[tuple[str, str], ...]
+
+
+class ContextRow(NamedTuple):
+    """What the prompt holds, were so many chunks allowed."""
+
+    size: ContextSize
+    kept: Estimate
+    bluffs: Estimate
+    gate: bool  # the size the gate works with
 
 
 class Price(NamedTuple):
@@ -141,6 +154,8 @@ class ThresholdContext:
     price_fault: str
     promises: tuple[Promise, ...]
     bluffs: tuple[Bluff, ...]
+    context_rows: tuple[ContextRow, ...]
+    context_words: str
     signals: SignalComparison | None
     signal_sentences: tuple[str, ...]
     risk_coverage: dict[str, Any]
@@ -153,9 +168,14 @@ class ThresholdContext:
 
 
 def build(
-    read: Read, bluffs: tuple[Bluff, ...], options: Options, links: Links, query_url: Callable[[str], str | None]
+    read: Read,
+    recorded: Sequence[Outcome],
+    bluffs: tuple[Bluff, ...],
+    options: Options,
+    links: Links,
+    query_url: Callable[[str], str | None],
 ) -> ThresholdContext:
-    """The page for one combination at one threshold."""
+    """The page for one combination at one threshold; `recorded` are its outcomes with their hits."""
     outcomes, threshold, combination = read.outcomes, read.threshold, read.combination
     arm = Arm(combination.strategy, combination.retriever, combination.model, outcomes)
     row = read_thresholds(outcomes, [threshold])[0]
@@ -164,6 +184,7 @@ def build(
     cost = threshold_reading.priced(outcomes, read.grid, threshold, read.terms, read.seed)
     sides = threshold_reading.sides(outcomes, read.grid, threshold, read.terms, read.seed)
     signals = threshold_reading.signals_of(outcomes, read.seed) if outcomes else None
+    sizes = context_sizes(recorded, threshold, seed=read.seed) if recorded else []
     return ThresholdContext(
         strip=strip_of(read.sweep, csv_url=links.exports["sweep"]["csv"], json_url=links.exports["sweep"]["json"]),
         name=arm.name,
@@ -188,6 +209,16 @@ def build(
             threshold_reading.certificates(outcomes, read.grid, threshold, read.terms.most)
         ),
         bluffs=bluffs,
+        context_rows=tuple(
+            ContextRow(
+                size,
+                threshold_reading.estimate(size.kept),
+                threshold_reading.estimate(size.bluffs),
+                size.chunks == GATE_SIZE,
+            )
+            for size in sizes
+        ),
+        context_words=on_context_sizes(sizes) if sizes else "",
         signals=signals,
         signal_sentences=on_signals(signals) if signals else (),
         risk_coverage=threshold_figures.risk_coverage(signals) if signals else {"data": []},

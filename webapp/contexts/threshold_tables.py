@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from experiments.deciding.costs import CostRow
 from experiments.deciding.signals import Signal
 from experiments.outcomes import Recorded
+from experiments.reviewing.context_size import ContextSize
 from webapp.contexts.threshold_reading import Bluff, Cells, SideRow
 from webapp.exports import Cell, Column, Table
 from webapp.whiskers import Estimate
@@ -149,3 +150,28 @@ def bluffs(name: str, lines: Sequence[Bluff]) -> Table:
     )
     rows = ((one.query_id, one.question, one.stratum, one.distance, one.place, one.kind, one.words) for one in lines)
     return Table(f"{name}-bluffs", columns, tuple(rows))
+
+
+def context(name: str, rows: Sequence[ContextSize]) -> Table:
+    """What a longer prompt buys and costs."""
+    columns = (
+        Column("chunks", "Chunks at most"),
+        Column("kept", "Needle in the prompt"),
+        Column("kept_n", "Needle in the prompt, of"),
+        Column("kept_share", "Needle in the prompt, share"),
+        Column("kept_low", "Needle in the prompt, low", description="Wilson 95 %."),
+        Column("kept_high", "Needle in the prompt, high", description="Wilson 95 %."),
+        Column("bluffs", "Bluffs"),
+        Column("bluffs_n", "Bluffs, of"),
+        Column("tokens", "Tokens in the prompt", description="Mean over the questions that are answered."),
+        Column("tokens_low", "Tokens, low", description="Bootstrap by needle, 95 %."),
+        Column("tokens_high", "Tokens, high", description="Bootstrap by needle, 95 %."),
+        Column("tokens_n", "Tokens, over questions"),
+        Column("per_answer", "Tokens for each needle kept"),
+    )
+    cells = (
+        (row.chunks, row.kept.hits, row.kept.n, row.kept.estimate, row.kept.low, row.kept.high, row.bluffs.hits,
+         row.bluffs.n, row.tokens.mean, row.tokens.low, row.tokens.high, row.tokens.n, row.per_answer)
+        for row in rows
+    )  # fmt: skip
+    return Table(f"{name}-context", columns, tuple(cells))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from flask import Blueprint, Response, redirect, request, url_for
@@ -10,8 +10,9 @@ from werkzeug.wrappers import Response as Answer
 
 from experiments.deciding.decisions import decision_from, record
 from experiments.launching import tag_decision
-from experiments.outcomes import Hit
+from experiments.outcomes import Hit, Outcome
 from experiments.recording import from_parquet
+from experiments.reviewing.context_size import context_sizes
 from store import reads
 from store.decisions import StaleDecisionError, decision_in_force
 from store.reads_texts import document_texts
@@ -28,7 +29,7 @@ from webapp.sweeps import get_sweep
 
 blueprint = Blueprint("threshold", __name__)
 
-TABLES = ("sweep", "sides", "distances", "costs", "signals", "bluffs")
+TABLES = ("sweep", "sides", "distances", "costs", "signals", "bluffs", "context")
 FILES = f"any({', '.join(TABLES)}):which"
 
 
@@ -43,7 +44,9 @@ class NothingToChooseError(PageError):
 def page(sweep_id: int) -> Response:
     """One combination at one threshold."""
     read = threshold_reads.read(get_sweep(sweep_id), request.args)
-    context = threshold.build(read, _bluffs(read), threshold.options_of(read.sweep), _links(read), _query_url(read))
+    recorded = _recorded(read)
+    options = threshold.options_of(read.sweep)
+    context = threshold.build(read, recorded, _bluffs(read, recorded), options, _links(read), _query_url(read))
     another = request.headers.get("HX-Target", "").endswith("#main")  # another combination: a way back to this one
     return shown_as(rendering.page("threshold", context), request.path + read.query, new=another)
 
@@ -123,13 +126,27 @@ def _table(read: Read, which: str) -> Table:
     if which == "signals":
         signals = threshold_reading.signals_of(outcomes, read.seed) if outcomes else None
         return threshold_tables.signals(read.name, (signals.distance, signals.gap) if signals else ())
-    return threshold_tables.bluffs(read.name, _bluffs(read))
+    return _table_of_hits(read, which)
 
 
-def _bluffs(read: Read) -> tuple[Bluff, ...]:
-    engine, combination_id = dashboard().engine, read.combination.id or 0
-    parquet = reads.hits(engine, [combination_id]).get(combination_id)
-    let_by = threshold_reading.bluffs_of(from_parquet(parquet) if parquet else (), read.threshold)
+def _table_of_hits(read: Read, which: str) -> Table:
+    recorded = _recorded(read)
+    if which == "context":
+        sizes = context_sizes(recorded, read.threshold, seed=read.seed) if recorded else []
+        return threshold_tables.context(read.name, sizes)
+    return threshold_tables.bluffs(read.name, _bluffs(read, recorded))
+
+
+def _recorded(read: Read) -> tuple[Outcome, ...]:
+    """The combination's outcomes with their hits."""
+    combination_id = read.combination.id or 0
+    parquet = reads.hits(dashboard().engine, [combination_id]).get(combination_id)
+    return from_parquet(parquet) if parquet else ()
+
+
+def _bluffs(read: Read, recorded: Sequence[Outcome]) -> tuple[Bluff, ...]:
+    engine = dashboard().engine
+    let_by = threshold_reading.bluffs_of(recorded, read.threshold)
     questions = {row.query_id: row.text for row in reads.queries(engine, read.sweep.questions_hash)}
     texts = document_texts(engine, read.sweep.corpus_hash, {hit.document for _, hit in let_by})
 
