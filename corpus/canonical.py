@@ -12,6 +12,10 @@ from charset_normalizer import CharsetMatch, from_bytes
 
 from corpus.headings import all_headings
 
+# What makes canonical texts of files, with the version of its rules: raised by hand whenever the same bytes would give
+# another text.
+EXTRACTOR = "text/1"
+
 # Longer marks first: the UTF-32 mark begins with the UTF-16 one.
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -53,6 +53,7 @@ class CheckReport:
         skipped: Files of the documents folder with other suffixes.
         counts: What is there.
         overlaps: Lexical overlap of question and needle, one row for each phrasing.
+        document_faults: Those of the faults that are of documents.
     """
 
     documents: tuple[Document, ...]
@@ -61,6 +62,7 @@ class CheckReport:
     skipped: tuple[str, ...]
     counts: Counts
     overlaps: tuple[PhrasingOverlap, ...]
+    document_faults: tuple[Fault, ...]
 
     @property
     def ok(self) -> bool:
@@ -99,6 +101,7 @@ def check(
         skipped=loaded.skipped,
         counts=_counts(loaded.documents, asked.queries),
         overlaps=overlaps_by_phrasing(asked.queries),
+        document_faults=loaded.faults,
     )
 
 

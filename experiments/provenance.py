@@ -11,6 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
+from corpus.canonical import EXTRACTOR
+
 # Raised by hand whenever chunking, embedding, ranking or scoring gives other numbers for the same input.
 PIPELINE = "1"
 HIT_RULE = "whole-needle-in-embedded-range/1"
@@ -112,8 +114,12 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the libraries that shape the numbers, of Python and of the machine."""
-    found = {"python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+    """Versions of the libraries that shape the numbers, of what reads documents, of Python and of the machine."""
+    found = {
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "extractor": EXTRACTOR,
+    }
     for name in _LIBRARIES:
         try:
             found[name] = metadata.version(name)

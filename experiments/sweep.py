@@ -25,6 +25,7 @@ from experiments.models import ModelStamp
 from experiments.project import Project
 from experiments.provenance import HIT_RULE, PIPELINE, provenance, versions
 from experiments.recording import document_rows, query_rows
+from experiments.reviewing import document_states
 from experiments.settings import Settings
 from store import reads, writes
 from store.tables import CombinationRow, SweepRow
@@ -48,6 +49,7 @@ class Inputs:
     corpus_hash: str
     questions_hash: str
     left_out: int  # faults that the user chose to measure without
+    document_faults: tuple[Fault, ...] = ()  # those of them that are of documents
 
 
 def read_inputs(project: Project, *, skip_faults: bool = False) -> Inputs:
@@ -74,6 +76,7 @@ def read_inputs(project: Project, *, skip_faults: bool = False) -> Inputs:
         corpus_hash(report.documents),
         questions_hash(report.queries),
         len(report.faults),
+        report.document_faults,
     )
 
 
@@ -130,9 +133,12 @@ def begin(engine: Engine, project: Project, inputs: Inputs) -> int:
     came_from = provenance(project.root)
     record = settings_record(project.settings)
     fingerprint = _digest(PIPELINE, HIT_RULE, inputs.corpus_hash, inputs.questions_hash, record)
+    failed = document_states.as_setting(inputs.document_faults, project.documents)
+    kept = {**record, "left_out": inputs.left_out, **failed}
     pid, host = os.getpid(), socket.gethostname()
     earlier = reads.interrupted_sweep(engine, fingerprint, came_from.commit, came_from.patch_hash)
     if earlier is not None and earlier.id is not None and writes.claim_sweep(engine, earlier.id, pid=pid, host=host):
+        writes.update_sweep(engine, earlier.id, settings=kept)
         return earlier.id
     writes.add_corpus(engine, *document_rows(inputs.documents, inputs.corpus_hash))
     writes.add_questions(engine, query_rows(inputs.queries, inputs.questions_hash))
@@ -163,7 +169,7 @@ def begin(engine: Engine, project: Project, inputs: Inputs) -> int:
         answerable=len(needles),
         near=strata.count("near"),
         far=strata.count("far"),
-        settings={**record, "left_out": inputs.left_out},
+        settings=kept,
         versions=versions(),
     )
     rows = [

@@ -13,11 +13,12 @@ import pytest
 from small_project import QUESTIONS, WordEncoder, make_project, small_project
 from sqlalchemy import Engine
 
+from corpus.canonical import EXTRACTOR
 from experiments.conditions import PRESETS, Strategy
 from experiments.lexical import BM25Settings
 from experiments.project import open_project
 from experiments.settings import Settings
-from experiments.sweep import begin, read_inputs, retrieval_key, settle_interrupted
+from experiments.sweep import InputError, begin, read_inputs, retrieval_key, settle_interrupted
 from store import reads, writes
 
 
@@ -43,6 +44,42 @@ def test_a_sweep_begins_with_its_inputs_settings_and_combinations(tmp_path: Path
     texts = reads.texts(engine, [one.text_sha256 for one in documents])
     assert {one.document_id for one in documents} == {"vectors.md", "serving.md"}
     assert "The norm of a vector is never negative." in texts[documents[1].text_sha256]
+
+
+def test_documents_that_were_left_out_are_kept_with_the_sweep(tmp_path: Path, engine: Engine) -> None:
+    project = small_project(tmp_path)
+    whole = begin(engine, project, read_inputs(project))
+    writes.update_sweep(engine, whole, state="finished")
+    (project.documents / "old").mkdir()
+    (project.documents / "old" / "empty.md").write_text("")
+    with pytest.raises(InputError, match="the file is empty"):
+        read_inputs(project)
+    project.questions.write_text(project.questions.read_text() + "{}\n")  # a question's fault is not a document's
+    sweep_id = begin(engine, project, read_inputs(project, skip_faults=True))
+    row, before = reads.sweep(engine, sweep_id), reads.sweep(engine, whole)
+    assert row is not None
+    assert before is not None
+    assert "failed_documents" not in before.settings
+    assert row.settings["left_out"] > 1
+    assert row.settings["failed_documents"] == [
+        {
+            "file": "old/empty.md",
+            "problem": "The file is empty.",
+            "advice": "Write the document, or remove the file.",
+        }
+    ]
+    assert row.versions["extractor"] == EXTRACTOR
+
+
+def test_a_sweep_taken_up_again_says_what_is_left_out_now(tmp_path: Path, engine: Engine) -> None:
+    project = small_project(tmp_path)
+    first = begin(engine, project, read_inputs(project))
+    writes.mark_interrupted(engine, [first], "killed")
+    (project.documents / "empty.md").write_text("")
+    assert begin(engine, project, read_inputs(project, skip_faults=True)) == first
+    row = reads.sweep(engine, first)
+    assert row is not None
+    assert [one["file"] for one in row.settings["failed_documents"]] == ["empty.md"]
 
 
 def test_only_the_same_inputs_settings_and_code_are_taken_up_again(tmp_path: Path, engine: Engine) -> None:

@@ -6,15 +6,30 @@ import csv
 import io
 import json
 import re
+import shutil
 from html import unescape
 from urllib.parse import quote
 
 import pytest
-from drill_world import ASKED, CORPUS, DOOR, OVENS, OVENS_ID, STONES, STRATEGIES, drilled, edited, embedded_in
+from drill_world import (
+    ASKED,
+    CORPUS,
+    DOOR,
+    OVENS,
+    OVENS_ID,
+    STONES,
+    STRATEGIES,
+    drilled,
+    edited,
+    embedded_in,
+    settings,
+)
 from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page
+from small_project import small_project
 from sqlalchemy import event
 from worlds import document
 
+from corpus.canonical import EXTRACTOR
 from experiments.chunking import chunk_document
 from experiments.recording import document_rows, query_rows
 from experiments.reviewing.cuttings import lay_over, needle_places
@@ -257,6 +272,117 @@ def test_an_older_corpus_says_what_changed_since(tmp_path):
     engine.dispose()
 
 
+FAILED = [
+    {"file": "old.md", "problem": "The file is <b>empty</b>.", "advice": "Write the document."},
+    {"file": "lost.md", "problem": "The link leads nowhere.", "advice": "Mend it."},
+]
+
+
+def test_a_document_that_failed_is_listed_with_its_reason(tmp_path):
+    engine, client = other_client(tmp_path)
+    drilled(engine, settings=settings(left_out=2, failed_documents=FAILED))
+    found = {row["document"]: row for row in rows(client, "/documents.csv")}
+    assert list(found)[:2] == ["old.md", "lost.md"]
+    assert found["old.md"]["state"] == "failed"
+    assert found["old.md"]["reason"] == "The file is <b>empty</b>. Write the document."
+    assert found["old.md"]["characters"] == found["old.md"]["indexed_with"] == found["old.md"]["chunks_A"] == ""
+    page = text(client, "/documents")
+    assert "2 documents could not be read when sweep 1 began and were left out: no number speaks of them." in page
+    assert "4 documents with 6 needles" in page
+    assert "The file is &lt;b&gt;empty" in page and "<b>empty" not in page
+    assert 'href="/documents/old.md"' not in page
+    engine.dispose()
+
+
+def test_a_document_says_what_read_it_and_what_embedded_it(tmp_path):
+    engine, client = other_client(tmp_path)
+    drilled(engine, versions={"extractor": EXTRACTOR})
+    drilled(engine, versions={"extractor": "text/0"}, commit="d" * 40)
+    (row, *_) = rows(client, "/documents.csv?sweep=1")
+    assert (row["state"], row["extractor"], row["indexed_with"]) == ("indexed", EXTRACTOR, "keywords")
+    (row, *_) = rows(client, "/documents.csv?sweep=2")
+    assert (row["state"], row["extractor"]) == ("stale", "text/0")
+    assert EXTRACTOR in row["reason"]
+    page = text(client, "/documents?sweep=1")
+    assert f"weights {'w' * 12}, 9 dimensions, window of 256 tokens, fp32" in page
+    assert page.count("w" * 12) == 1
+    engine.dispose()
+
+
+@pytest.fixture
+def beside_files(tmp_path):
+    """A sweep, and a project whose files are no longer what it measured."""
+    engine, client = other_client(tmp_path)
+    drilled(engine, settings=settings(left_out=2, failed_documents=FAILED))
+    project = small_project(tmp_path)
+    for path in project.documents.iterdir():
+        path.unlink()
+    kept = {one.id: one for one in CORPUS}
+    (project.documents / "guides").mkdir()
+    (project.documents / OVENS_ID).write_text(kept[OVENS_ID].text, encoding="utf-8")
+    (project.documents / "bread.md").write_text(kept["bread.md"].text + "More.\n")
+    (project.documents / "tides.md").write_bytes(b"%PDF-1.7 ")
+    (project.documents / "new.md").write_text("# New <i>one</i>\n\n## Part\n\nWords.\n")
+    (project.documents / "blank.md").write_text(" ")
+    (project.documents / "old.md").write_text("It can be read now.")
+    yield client, project
+    engine.dispose()
+
+
+def test_the_files_are_looked_at_on_request_alone(beside_files):
+    client, _ = beside_files
+    unchecked = text(client, "/documents")
+    assert "the files themselves were not looked at" in unchecked and "Compare with the files" in unchecked
+    assert {row["state"] for row in rows(client, "/documents.csv")} == {"failed", "indexed"}
+    found = {row["document"]: row for row in rows(client, "/documents.csv?check=1")}
+    assert {name: row["state"] for name, row in found.items()} == {
+        "old.md": "failed", "lost.md": "failed", OVENS_ID: "indexed", "bread.md": "changed since",
+        "bees.md": "gone since", "tides.md": "cannot be read", "blank.md": "cannot be read", "new.md": "new on disk",
+    }  # fmt: skip
+    assert "It can be read now" in found["old.md"]["reason"]
+    assert "not there any more" in found["lost.md"]["reason"]
+    assert "PDF" in found["tides.md"]["reason"]
+    assert found["tides.md"]["characters"]  # what was measured stands
+    assert (found["new.md"]["sections"], found["new.md"]["extractor"]) == ("1", EXTRACTOR)
+    assert found["new.md"]["indexed_with"] == found["new.md"]["needles"] == ""
+    page = text(client, "/documents?check=1")
+    assert "1 changed since, 1 gone since, 2 cannot be read and 2 new on disk" in page
+    assert "New &lt;i&gt;one" in page
+    assert "check=1" not in unescape(re.search(r'<th scope="row"><a href="([^"]+)"', page)[1])
+    assert "/documents.json?check=1" in page
+    assert_fragment_is_part_of_its_page(client, "/documents?check=1", "documents")
+
+
+def test_files_that_are_as_measured_are_said_to_be(beside_files):
+    client, project = beside_files
+    shutil.rmtree(project.documents)
+    (project.documents / "guides").mkdir(parents=True)
+    for one in CORPUS:
+        (project.documents / one.id).write_text(one.text, encoding="utf-8")
+    page = text(client, "/documents?check=1")
+    assert "are what this sweep measured." in page
+    assert page.count("indexed</span>") == len(CORPUS)
+
+
+def test_a_project_that_cannot_be_read_says_nothing_of_single_documents(beside_files):
+    client, project = beside_files
+    shutil.rmtree(project.documents)
+    page = text(client, "/documents?check=1")
+    assert "The files could not be compared: The documents folder does not exist" in page
+    assert page.count("indexed</span>") == len(CORPUS)
+    (project.root / "bluffline.toml").write_text("nonsense = [")
+    assert "The files could not be compared" in text(client, "/documents?check=1")
+
+
+def test_comparing_takes_no_more_statements(beside_files):
+    client, _ = beside_files
+    engine = client.application.extensions["bluffline"].engine
+    asked = []
+    event.listen(engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
+    text(client, "/documents?check=1")
+    assert len([one for one in asked if one.lstrip().upper().startswith("SELECT")]) <= 8
+
+
 def test_a_sweep_without_results_shows_its_corpus_all_the_same(tmp_path):
     engine, client = other_client(tmp_path)
     drilled(engine, failed={f"{s}/{r}": "x" for s in "ABE" for r in ("dense/keywords", "bm25", "hybrid/keywords")},
@@ -287,6 +413,7 @@ def test_an_empty_store_says_what_to_run(tmp_path):
         (f"{OVENS_PAGE}?char=9", 400, "char may be two offsets like 120,480"),
         (f"{OVENS_PAGE}?char=9,3", 400, "char may be two offsets"),
         (f"{OVENS_PAGE}?char=0,99999", 400, f"end &lt;= {len(OVENS.text)}"),
+        ("/documents?check=2", 400, "check may be 0 or 1"),
         (f"{OVENS_PAGE}?part=0", 400, "part may be a whole number"),
         (f"{OVENS_PAGE}?model=x", 400, "model may be one of keywords."),
         ("/chunks.csv", 404, "has no document &#39;&#39;"),

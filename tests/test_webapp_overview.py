@@ -136,6 +136,28 @@ def test_the_best_combination_is_shown_at_the_chosen_k(client, engine):
     assert "R@1" in page
 
 
+def test_documents_that_the_newest_sweep_could_not_read_are_listed_with_their_reasons(empty):
+    opened, client = empty
+    reviewed(opened)
+    assert "Failed documents" not in text(client)
+    settings = dict(reads.sweep(opened, 1).settings)
+    failed = [{"file": "<old>.md", "problem": "The file is empty.", "advice": "Write the document."}]
+    reviewed(opened, settings={**settings, "left_out": 1, "failed_documents": failed})
+    page = text(client)
+    assert "1 document could not be read when sweep 2 began and was left out: no number speaks of it." in page
+    assert '<th scope="row" class="mono">&lt;old&gt;.md</th><td>The file is empty.</td>' in page
+    assert '<a href="/documents?sweep=2">All its documents</a>' in page
+    (row,) = csv.DictReader(io.StringIO(text(client, "/overview/documents.csv")))
+    assert row == {
+        "sweep": "2",
+        "document": "<old>.md",
+        "reason": "The file is empty.",
+        "advice": "Write the document.",
+    }
+    reviewed(opened)
+    assert "Failed documents" not in text(client)  # the newest sweep read everything
+
+
 def test_a_sweep_that_ended_early_says_what_to_do_and_shows_what_there_is(client):
     page = text(client)
     assert "Sweep 4 was interrupted." in page

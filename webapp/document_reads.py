@@ -7,17 +7,19 @@ from collections.abc import Mapping, Sequence
 
 from flask import g, request
 
-from corpus.documents import Document
+from corpus.documents import Document, load_documents
 from corpus.headings import headings
 from experiments.asking.marking import Window
 from experiments.conditions import PRESETS, Strategy
+from experiments.project import ProjectError
 from experiments.reviewing.cuttings import lay_over, needle_places, unread, window_keys
+from experiments.reviewing.document_states import Comparison, compare_with_files
 from store import reads
-from store.tables import CombinationRow, SweepRow
+from store.tables import CombinationRow, DocumentRow, SweepRow
 from store.windows import characters_read
 from webapp import params
 from webapp.contexts.document import Sheet
-from webapp.contexts.documents import Corpus
+from webapp.contexts.document_lines import Corpus
 from webapp.contexts.naming import short_model
 from webapp.cut_counts import chunk_counts
 from webapp.dashboard import dashboard
@@ -91,7 +93,23 @@ def corpus_of(sweep: SweepRow, newest: SweepRow | None, rows: Sequence[Combinati
         strategies,
         chunk_counts(documents, strategies, lambda hashes: reads.texts(engine, hashes)),
         destroyed_by(sweep, rows),
+        _files(documents) if params.flag(request.args, "check") else None,
     )
+
+
+def _files(documents: Sequence[DocumentRow]) -> Comparison:
+    """Measured documents beside the files that a sweep started now would read."""
+    try:
+        project = dashboard().project()
+    except ProjectError as error:
+        return Comparison("", {}, (), str(error))
+    loaded = load_documents(
+        project.documents,
+        strip_front_matter=project.strip_front_matter,
+        strip_bibliography=project.strip_bibliography,
+    )
+    measured = {row.document_id: (row.title, row.text_sha256) for row in documents}
+    return compare_with_files(measured, loaded, project.documents)
 
 
 def destroyed_by(sweep: SweepRow, rows: Sequence[CombinationRow]) -> dict[str, frozenset[str]]:

@@ -212,8 +212,15 @@ def _facts(sweep: SweepRow, combinations: Sequence[CombinationRow]) -> Iterator[
     yield from ((f"version of {name}", version) for name, version in sweep.versions.items())
 
 
-_SETTING_WORDS = {"strategies": "strategy", "left_out": "questions and documents left out", "bm25": "BM25"}
+_SETTING_WORDS = {
+    "strategies": "strategy",
+    "left_out": "questions and documents left out",
+    "failed_documents": "documents that could not be read",
+    "bm25": "BM25",
+}
 
 
 def _written(value: Any) -> str:
-    return ", ".join(str(one) for one in value) if isinstance(value, list) else str(value)
+    if not isinstance(value, list):
+        return str(value)
+    return ", ".join(str(one["file"] if isinstance(one, dict) else one) for one in value)

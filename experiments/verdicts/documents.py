@@ -56,3 +56,32 @@ def on_corpus(documents: int, destroyed: Mapping[str, int], touched: int, needle
     said = listed([f"{name} destroys {counted(wilson(count, needles))}" for name, count in some.items()])
     where = "in 1 document" if touched == 1 else f"in {touched:,} documents"
     return f"{basis}: {said}, {where}."
+
+
+def on_failed(failed: int, sweep_id: int | None) -> str:
+    """That a sweep was measured without documents that could not be read; empty where there are none."""
+    if not failed:
+        return ""
+    were, them = ("was", "it") if failed == 1 else ("were", "them")
+    return (
+        f"{plural(failed, 'document')} could not be read when sweep {sweep_id} began and {were} left out: "
+        f"no number speaks of {them}."
+    )
+
+
+def on_files(differences: Mapping[str, int] | None, folder: str, fault: str = "") -> str:
+    """How a measured corpus stands beside its files.
+
+    Args:
+        differences: Documents by what is the matter with them; None where the files were not looked at.
+        folder: Where the files are.
+        fault: Why they could not be compared.
+    """
+    if differences is None:
+        return "States are what the store knows; the files themselves were not looked at."
+    if fault:
+        return f"The files could not be compared: {fault}"
+    if not differences:
+        return f"The files in {folder} are what this sweep measured."
+    said = listed([f"{count:,} {state}" for state, count in differences.items()])
+    return f"Beside the files in {folder}: {said}. A new sweep measures them as they are now."

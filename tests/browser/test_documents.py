@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 from browser_tools import NARROW, assert_accessible, assert_no_sideways_scroll
-from drill_world import OVENS, OVENS_ID, STONES, drilled, embedded_in
+from drill_world import OVENS, OVENS_ID, STONES, drilled, embedded_in, settings
 from worlds import document
 
 from corpus.fingerprint import corpus_hash
@@ -23,7 +23,9 @@ LONG = document("long.md", "# Long\n\n" + "".join(f"## Part {n}\n\n{'word ' * 90
 @pytest.fixture(scope="module")
 def store_engine(tmp_path_factory):
     engine = open_store(f"sqlite:///{tmp_path_factory.mktemp('store') / 'bluffline.db'}")
-    drilled(engine, corpus_hash=corpus_hash((OVENS, LONG)))
+    failed = {"file": "old.md", "problem": "The file is empty.", "advice": "Write the document, or remove the file."}
+    kept = settings(left_out=1, failed_documents=[failed])
+    drilled(engine, corpus_hash=corpus_hash((OVENS, LONG)), settings=kept)
     writes.add_corpus(engine, *document_rows([OVENS, LONG], corpus_hash((OVENS, LONG))))
     yield engine
     engine.dispose()
@@ -109,6 +111,21 @@ def test_places_and_strategies_work_without_javascript(open_page):
     page.get_by_role("button", name="Apply").click()
     assert "cut=B" in page.url
     assert page.locator(".laid .overlap").count() > 0
+
+
+def test_the_list_is_compared_with_the_files_by_a_button(open_page, scheme, size):
+    page = open_page("/documents", scheme=scheme, size=size)
+    assert page.locator("tbody .tag").all_inner_texts() == ["failed", *["indexed"] * 5]
+    page.get_by_role("button", name="Compare with the files").click()
+    page.get_by_role("button", name="Compare again").wait_for()
+    assert "check=1" in page.url
+    states = page.locator("tbody .tag").all_inner_texts()
+    assert states[:6] == ["failed", *["gone since"] * 5]  # the bundled corpus lies there
+    assert set(states[6:]) == {"new on disk"}
+    assert_no_sideways_scroll(page)
+    assert_accessible(page)
+    page.go_back()
+    page.get_by_role("button", name="Compare with the files").wait_for()
 
 
 def test_a_document_is_reached_from_the_list_and_its_neighbours_by_arrow_keys(open_page):

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from experiments.conditions import Strategy, describe
-from experiments.reviewing.cuttings import NeedlePlace
-from experiments.verdicts.documents import on_corpus
-from store.tables import CombinationRow, DocumentRow, SweepRow
+from experiments.conditions import describe
+from experiments.verdicts.documents import on_corpus, on_failed, on_files
+from store.tables import CombinationRow
 from webapp.combinations import Note
+from webapp.contexts.document_lines import Corpus, Line, lines, total
+from webapp.contexts.naming import short_model
 from webapp.exports import Column, Table
 from webapp.files import Files
 from webapp.sweeps import Strip
-
-Destroyed = Mapping[str, frozenset[str]]  # strategy -> ids of the needles it destroys
 
 
 class Links(NamedTuple):
@@ -30,29 +29,6 @@ class StrategyHead(NamedTuple):
 
     name: str
     what: str
-
-
-class Loss(NamedTuple):
-    """What a strategy makes of a document."""
-
-    chunks: int
-    destroyed: int | None  # None where nothing is recorded of it
-
-
-class Line(NamedTuple):
-    """A document."""
-
-    id: str
-    title: str
-    url: str
-    state: str
-    kind: str
-    reason: str
-    encoding: str
-    characters: int
-    sections: int
-    needles: int
-    losses: tuple[Loss, ...]
 
 
 class Stamp(NamedTuple):
@@ -70,6 +46,9 @@ class DocumentsContext:
     notes: tuple[Note, ...]
     headline: str
     verdict_kind: str
+    failed_words: str
+    files_words: str
+    compared: bool
     sweep_options: tuple[tuple[str, str], ...]
     chosen: str
     strategies: tuple[StrategyHead, ...]
@@ -83,25 +62,22 @@ class DocumentsContext:
 COLUMNS = (
     Column("document", "Document"),
     Column("title", "Title"),
-    Column("state", "State", description="indexed: its chunks were measured in this sweep; else what became of it."),
+    Column(
+        "state",
+        "State",
+        description="indexed: its chunks were measured in this sweep. failed: it could not be read and was left out. "
+        "changed since, gone since: what was measured is stale. Beside the files also: new on disk, cannot be read.",
+    ),
+    Column("reason", "Reason", description="Why its state is not indexed."),
+    Column("extractor", "Extractor", description="The rules that made its text of the file, and their version."),
     Column("encoding", "Encoding", description="What the file was read in."),
     Column("characters", "Characters", description="Code points of the canonical text."),
     Column("sections", "Sections", description="Headings of the second level."),
     Column("needles", "Needles", description="Sentences that questions ask for."),
+    Column(
+        "indexed_with", "Indexed with", description="The models that embedded its chunks; their stamps stand above."
+    ),
 )
-
-
-class Corpus(NamedTuple):
-    """What was read."""
-
-    sweep: SweepRow
-    rows: Sequence[CombinationRow]
-    documents: Sequence[DocumentRow]
-    newest: Mapping[str, str] | None  # text hashes of the newest sweep's documents; None where this is the newest
-    needles: Sequence[NeedlePlace]
-    strategies: Mapping[str, Strategy]
-    counts: Mapping[tuple[str, str], int]
-    destroyed: Destroyed
 
 
 def build(
@@ -113,75 +89,26 @@ def build(
     document_url: Callable[[str], str],
 ) -> DocumentsContext:
     """The page."""
-    lines = tuple(_line(corpus, row, document_url) for row in corpus.documents)
+    shown = lines(corpus, document_url)
     lost = {name: len(found) for name, found in corpus.destroyed.items()}
-    touched = sum(any(loss.destroyed for loss in line.losses) for line in lines)
+    touched = sum(any(loss.destroyed for loss in line.losses) for line in shown)
+    files = corpus.files
     return DocumentsContext(
         strip=strip,
         notes=notes,
-        headline=on_corpus(len(lines), lost, touched, len(corpus.needles)),
+        headline=on_corpus(len(corpus.documents), lost, touched, len(corpus.needles)),
         verdict_kind="warns" if touched else "" if lost else "open",
+        failed_words=on_failed(len(corpus.failed), corpus.sweep.id),
+        files_words=on_files(files.counts, files.folder, files.fault) if files else on_files(None, ""),
+        compared=files is not None,
         sweep_options=sweep_options,
         chosen=str(corpus.sweep.id),
         strategies=tuple(StrategyHead(name, describe(strategy)) for name, strategy in corpus.strategies.items()),
-        lines=lines,
-        total=_total(corpus, lines),
+        lines=shown,
+        total=total(corpus),
         stamps=_stamps(corpus.rows),
         columns=COLUMNS,
         links=links,
-    )
-
-
-def _line(corpus: Corpus, row: DocumentRow, document_url: Callable[[str], str]) -> Line:
-    own = {needle.id for needle in corpus.needles if needle.document == row.document_id}
-    state, kind, reason = _state(corpus, row)
-    return Line(
-        id=row.document_id,
-        title=row.title,
-        url=document_url(row.document_id),
-        state=state,
-        kind=kind,
-        reason=reason,
-        encoding=row.encoding,
-        characters=row.characters,
-        sections=row.sections,
-        needles=len(own),
-        losses=tuple(
-            Loss(
-                corpus.counts.get((row.document_id, name), 0),
-                len(own & corpus.destroyed[name]) if name in corpus.destroyed else None,
-            )
-            for name in corpus.strategies
-        ),
-    )
-
-
-def _state(corpus: Corpus, row: DocumentRow) -> tuple[str, str, str]:
-    if not any(one.state == "recorded" for one in corpus.rows):
-        return "not indexed", "warn", "no combination of this sweep is recorded yet"
-    if corpus.newest is not None:
-        now = corpus.newest.get(row.document_id)
-        if now is None:
-            return "gone since", "warn", "the newest sweep's corpus does not have it"
-        if now != row.text_sha256:
-            return "changed since", "warn", "the newest sweep measured another text under this name"
-    return "indexed", "good", ""
-
-
-def _total(corpus: Corpus, lines: Sequence[Line]) -> Line:
-    losses = tuple(
-        Loss(
-            sum(line.losses[place].chunks for line in lines),
-            len(corpus.destroyed[name]) if name in corpus.destroyed else None,
-        )
-        for place, name in enumerate(corpus.strategies)
-    )
-    return Line(
-        *("", "all", "", "", "", "", ""),
-        sum(line.characters for line in lines),
-        sum(line.sections for line in lines),
-        len(corpus.needles),
-        losses,
     )
 
 
@@ -191,10 +118,10 @@ def _stamps(rows: Sequence[CombinationRow]) -> tuple[Stamp, ...]:
         stamp = row.stamp.get("model") if row.state == "recorded" else None
         if stamp and stamp["name"] not in found:
             words = (
-                f"{stamp['dimensions']} dimensions, window of {stamp['window']} tokens, {stamp['precision']}, "
-                f"files {stamp['files'][:12]}"
+                f"weights {stamp['weights'][:12]}, {stamp['dimensions']} dimensions, window of {stamp['window']} "
+                f"tokens, {stamp['precision']}"
             )
-            found[stamp["name"]] = Stamp(stamp["name"], words)
+            found[stamp["name"]] = Stamp(short_model(stamp["name"]), words)
     return tuple(found.values())
 
 
@@ -205,9 +132,9 @@ def table(corpus: Corpus) -> Table:
         columns.append(Column(f"chunks_{name}", f"Chunks {name}"))
         columns.append(Column(f"destroyed_{name}", f"Destroyed {name}", description="Needles no chunk holds whole."))
     rows = []
-    for row in corpus.documents:
-        line = _line(corpus, row, lambda _: "")
+    for line in lines(corpus, lambda _: ""):
         cells = [count for loss in line.losses for count in (loss.chunks, loss.destroyed)]
-        facts = (line.id, line.title, line.state, line.encoding, line.characters, line.sections, line.needles)
+        read = (line.extractor or None, line.encoding or None, line.characters, line.sections, line.needles)
+        facts = (line.id, line.title or None, line.state, line.reason or None, *read, line.indexed_with or None)
         rows.append((*facts, *cells))
     return Table(f"sweep-{corpus.sweep.id}-documents", tuple(columns), tuple(rows))

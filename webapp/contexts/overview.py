@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from experiments.deciding.validity import Validity
 from experiments.launching import Launched
+from experiments.reviewing.document_states import FailedDocument
 from experiments.reviewing.trends import TrendPoint, trend
+from experiments.verdicts.documents import on_failed as on_failed_documents
 from experiments.verdicts.overview import on_failed, on_undecided
 from store.reads_history import CombinationState, NumberRecord
 from store.tables import DecisionRow, SweepRow
@@ -60,6 +62,8 @@ class Links(NamedTuple):
     list_exports: tuple[str, str, str]
     trend_exports: tuple[str, str, str]
     failed_exports: tuple[str, str, str]
+    documents: str | None  # of the newest sweep
+    documents_exports: tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,8 @@ class OverviewContext:
     trend: Trend
     trend_columns: tuple[Column, ...]
     failed: tuple[FailedLine, ...]
+    failed_documents: tuple[FailedDocument, ...]
+    documents_words: str
     links: Links
 
 
@@ -111,6 +117,7 @@ def build(facts: Facts, choice: Choice, links: Links, measures_what: str) -> Ove
         length=choice.length,
     )
     points = points_of(facts, choice)
+    unread = sweep_list.documents_left_out(sweeps)
     keys = list(dict.fromkeys(one.key for sweep in sweeps for one in facts.states.get(sweep.id or 0, ())))
     return OverviewContext(
         verdict=in_force.headline(facts.decision, facts.validity) if facts.decision else undecided.headline,
@@ -132,6 +139,8 @@ def build(facts: Facts, choice: Choice, links: Links, measures_what: str) -> Ove
         trend=trends.build(points, choice.trend, sweeps, keys, links.sweeps),
         trend_columns=trends.COLUMNS,
         failed=sweep_list.failures(sweeps, facts.states),
+        failed_documents=unread,
+        documents_words=on_failed_documents(len(unread), sweeps[0].id if sweeps else None),
         links=links,
     )
 

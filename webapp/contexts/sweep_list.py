@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from experiments import measures
+from experiments.reviewing.document_states import FailedDocument, failed_documents
 from experiments.reviewing.trends import Measured, best, changed
 from experiments.verdicts.overview import on_end
 from store.reads_history import CombinationState, NumberRecord
@@ -40,6 +41,13 @@ FAILED_COLUMNS = (
     Column("sweep", "Sweep"),
     Column("combination", "Combination"),
     Column("reason", "Reason"),
+)
+
+FAILED_DOCUMENT_COLUMNS = (
+    Column("sweep", "Sweep"),
+    Column("document", "Document"),
+    Column("reason", "Reason"),
+    Column("advice", "Advice"),
 )
 
 
@@ -213,3 +221,14 @@ def table(
 def failed_table(lines: Sequence[FailedLine]) -> Table:
     """Failed combinations as data."""
     return Table("failed-combinations", FAILED_COLUMNS, tuple((one.sweep_id, one.name, one.reason) for one in lines))
+
+
+def documents_left_out(sweeps: Sequence[SweepRow]) -> tuple[FailedDocument, ...]:
+    """The documents that the newest sweep could not read."""
+    return failed_documents(sweeps[0].settings) if sweeps else ()
+
+
+def failed_documents_table(sweeps: Sequence[SweepRow]) -> Table:
+    """Failed documents of the newest sweep as data."""
+    rows = tuple((sweeps[0].id, one.file, one.problem, one.advice) for one in documents_left_out(sweeps))
+    return Table("failed-documents", FAILED_DOCUMENT_COLUMNS, rows)

@@ -26,6 +26,7 @@ def page() -> Response:
     rows = reads.combinations(dashboard().engine, sweep.id or 0)
     corpus = document_reads.corpus_of(sweep, newest, rows)
     query = params.query_string()
+    shown = params.changed(request.args.items(multi=True), check=None)
     handed = files("documents.table", query)
     context = documents.build(
         corpus,
@@ -33,7 +34,7 @@ def page() -> Response:
         tuple((str(one.id), _named(one)) for one in reads.sweeps(dashboard().engine)),
         strip_of(sweep, csv_url=handed.csv, json_url=handed.json),
         documents.Links(request.path, handed),
-        lambda document_id: url_for("documents.document", document_id=document_id) + query,
+        lambda document_id: url_for("documents.document", document_id=document_id) + shown,
     )
     return rendering.page("documents", context, "documents")
 

@@ -98,7 +98,7 @@ def cancel(sweep_id: int) -> Response:
     return make_response(redirect(url_for("overview.page") + "#live", 303))
 
 
-@blueprint.get("/overview/<any(sweeps, trend, failed):what>.<any(csv, json, md):form>")
+@blueprint.get("/overview/<any(sweeps, trend, failed, documents):what>.<any(csv, json, md):form>")
 def table(what: str, form: Format) -> Response:
     """A table of the overview as a file."""
     facts, choice = _read()
@@ -106,6 +106,7 @@ def table(what: str, form: Format) -> Response:
         "sweeps": sweep_list.table(facts.sweeps[: choice.length], facts.states, facts.recalls, choice.k),
         "trend": trends.table(overview.points_of(facts, choice), choice.trend),
         "failed": sweep_list.failed_table(sweep_list.failures(facts.sweeps, facts.states)),
+        "documents": sweep_list.failed_documents_table(facts.sweeps),
     }
     return exports.respond(made[what], form)
 
@@ -194,6 +195,8 @@ def _links(sweeps: Sequence[SweepRow], decision: DecisionRow | None, before: int
         list_exports=files("sweeps"),
         trend_exports=files("trend"),
         failed_exports=files("failed"),
+        documents=url_or_none("documents.page", sweep=sweeps[0].id) if sweeps else None,
+        documents_exports=files("documents"),
     )
 
 
