@@ -32,7 +32,6 @@ def test_needles_and_tokens_grow_with_the_prompt():
     assert [row.kept.hits for row in (small, gate, large)] == [1, 2, 3]
     assert [row.kept.n for row in (small, gate, large)] == [3, 3, 3]
     assert [row.tokens.mean for row in (small, gate, large)] == [10, 40, 60]
-    assert [row.per_answer for row in (small, gate, large)] == [30, 60, 60]
 
 
 def test_only_chunks_under_the_threshold_are_in_the_prompt():
@@ -44,7 +43,6 @@ def test_only_chunks_under_the_threshold_are_in_the_prompt():
 def test_where_nothing_is_answered_there_is_no_prompt_and_no_zero():
     (row,) = context_sizes(OUTCOMES, 0.1, seed=1, sizes=(4,))
     assert row.tokens.mean is None
-    assert row.per_answer is None
     assert on_context_sizes([row]) == "Nothing is answered here, so no prompt is made."
 
 

@@ -18,7 +18,6 @@ class ContextSize(NamedTuple):
     kept: Proportion  # of the answerable: the needle is in the prompt
     bluffs: Proportion  # of the unanswerable: something is in the prompt
     tokens: MeanInterval  # of the prompt's chunks, over the questions that are answered
-    per_answer: float | None  # tokens handed over in all, for each needle kept; None where none is
 
 
 def context_sizes(
@@ -56,7 +55,6 @@ def _size(outcomes: Sequence[Outcome], threshold: float | None, seed: int, size:
         kept=wilson(kept, len(answerable)),
         bluffs=wilson(sum(bool(prompts[outcome.query_id]) for outcome in unanswerable), len(unanswerable)),
         tokens=cluster_bootstrap_mean(lengths, [one.needle_id or one.query_id for one in answered], seed=seed),
-        per_answer=sum(lengths) / kept if kept else None,
     )
 
 

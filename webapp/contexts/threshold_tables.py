@@ -167,11 +167,10 @@ def context(name: str, rows: Sequence[ContextSize]) -> Table:
         Column("tokens_low", "Tokens, low", description="Bootstrap by needle, 95 %."),
         Column("tokens_high", "Tokens, high", description="Bootstrap by needle, 95 %."),
         Column("tokens_n", "Tokens, over questions"),
-        Column("per_answer", "Tokens for each needle kept"),
     )
     cells = (
         (row.chunks, row.kept.hits, row.kept.n, row.kept.estimate, row.kept.low, row.kept.high, row.bluffs.hits,
-         row.bluffs.n, row.tokens.mean, row.tokens.low, row.tokens.high, row.tokens.n, row.per_answer)
+         row.bluffs.n, row.tokens.mean, row.tokens.low, row.tokens.high, row.tokens.n)
         for row in rows
     )  # fmt: skip
     return Table(f"{name}-context", columns, tuple(cells))
