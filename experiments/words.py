@@ -17,8 +17,8 @@ def p_value(p: float) -> str:
 
 
 def interval(low: float | None, high: float | None, digits: int = 2) -> str:
-    """`[0.72, 0.90]`, or nothing where there is none."""
-    return "" if low is None or high is None else f"[{low:.{digits}f}, {high:.{digits}f}]"
+    """`[0.72, 0.90]` or `[550, 1,012]`, or nothing where there is none."""
+    return "" if low is None or high is None else f"[{low:,.{digits}f}, {high:,.{digits}f}]"
 
 
 def counted(share: Proportion, word: str = "") -> str:

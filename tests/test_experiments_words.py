@@ -58,6 +58,10 @@ def test_an_interval_that_is_not_known_is_left_out():
     assert interval(0.4712, 0.7051, digits=3) == "[0.471, 0.705]"
 
 
+def test_an_interval_groups_thousands_as_the_number_before_it_does():
+    assert interval(550, 1012.4, digits=0) == "[550, 1,012]"
+
+
 def test_words_are_listed():
     assert listed([]) == ""
     assert listed(["A"]) == "A"

@@ -115,7 +115,7 @@ def test_each_combination_has_its_counts_its_difference_and_its_tests(client):
     row = re.search(r'<th scope="row">E dense</th>.*?</tr>', page, re.DOTALL)[0]
     assert f'<span class="alarm">{len(broken_questions())}</span>' in row
     assert "finds fewer" in row
-    assert re.search(r'\u22120\.\d\d</span> <span class="ci">\[-0\.\d\d, -0\.\d\d\]', row)
+    assert re.search(r'\u22120\.\d\d</span> <span class="ci">\[\u22120\.\d\d, \u22120\.\d\d\]', row)
     assert "&lt; 0.001" in row
 
 

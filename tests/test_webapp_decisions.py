@@ -102,6 +102,14 @@ def test_one_decision_shows_everything_that_was_known(client, engine):
     assert 'href="/decisions/1"' in page
 
 
+def test_an_evaluation_is_not_called_honest_where_the_threshold_was_given_by_hand(client):
+    by_hand, picked = text(client, "/decisions/1"), text(client, "/decisions/2")
+    assert "every column flatters it" in by_hand
+    assert "the honest one" not in by_hand
+    assert "the honest one" in picked
+    assert "every column flatters it" not in picked
+
+
 def test_a_superseded_decision_says_by_what(client):
     page = text(client, "/decisions/1")
     assert "Decision 1 is no longer in force: decision 2 superseded it, by Ada &lt;ada&gt;" in page

@@ -67,6 +67,13 @@ def test_the_first_sentence_is_the_verdict_with_what_is_destroyed(client):
     assert '<b class="alarm">A destroys 9 of 32 needles' in verdict
 
 
+def test_what_a_strategy_destroys_leads_to_the_questions_it_destroys(client):
+    page = text(client, PAGE)
+    links = re.findall(r'<span class="alarm"><a href="([^"]+)">(\d+) of 32</a>', page)
+    assert set(links) == {("/sweeps/1/queries?which=destroyed&amp;strategy=A", "9")}
+    assert "destroyed" in text(client, links[0][0].replace("&amp;", "&"))
+
+
 def test_every_combination_is_a_row_with_every_number_and_its_interval(client):
     page = text(client, PAGE)
     assert sorted(shown(page)) == ["A bm25", "A dense", "E bm25", "E dense", "E hybrid"]
@@ -74,7 +81,7 @@ def test_every_combination_is_a_row_with_every_number_and_its_interval(client):
                     "header", "tokens@20", "ms a question"):  # fmt: skip
         assert re.search(rf">{re.escape(heading)}<", page), heading
     assert page.count('<svg class="whisker') == 5 * 5
-    assert '<span class="alarm">9 of 32</span><span class="ci">[0.16, 0.45]</span>' in page
+    assert '>9 of 32</a></span><span class="ci">[0.16, 0.45]</span>' in page
     assert "<span><b>2.20</b> lexical</span>" in page
 
 

@@ -25,10 +25,11 @@ def proportion(estimate: HasInterval) -> str:
 
 
 def interval(estimate: HasInterval, digits: int = 2) -> str:
-    """`[0.72, 0.90]`, or nothing where there is none."""
+    """`[0.72, 0.90]`, `[−0.50, 0.00]` or, with thin spaces, `[550, 1 012]`; nothing where there is none."""
     if estimate.low is None or estimate.high is None:
         return ""
-    return f"[{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+    low, high = (f"{end:,.{digits}f}".replace(",", THIN).replace("-", MINUS) for end in (estimate.low, estimate.high))
+    return f"[{low}, {high}]"
 
 
 def decimal(value: float | None, digits: int = 2) -> str:

@@ -17,6 +17,7 @@ from experiments.reading import LoadedSweep, UnknownSweepError, load_sweep
 from experiments.report import report
 from experiments.thresholds import extremes, read_thresholds
 from experiments.verdicts.strategies import leader_of, on_strategies, on_threshold
+from experiments.words import plural
 from store import reads
 from store.engine import open_store
 
@@ -45,7 +46,8 @@ def run(folder: Path | None, fresh: bool, skip_faults: bool) -> None:
         raise InterruptedCommand("what is measured is kept, run again to go on") from stop
     loaded = load_sweep(engine, result.sweep_id)
     click.echo(f"Sweep {result.sweep_id}: {result.recorded} combinations recorded, {result.failed} failed; "
-               f"{result.embedded} texts embedded, {result.reused} retrievals read from earlier sweeps.")  # fmt: skip
+               f"{plural(result.embedded, 'text')} embedded, "
+               f"{plural(result.reused, 'retrieval')} read from earlier sweeps.")  # fmt: skip
     _verdicts(loaded)
     if result.tracking_error:
         click.echo(

@@ -85,11 +85,14 @@ def comparability(
     """What may be claimed of two sweeps.
 
     A question is shared when both sets ask it under the same id in the same words for the same needle. Where the
-    documents differ a needle may have moved, so that its words and its document are what counts.
+    documents differ a needle may have moved, so that its words and its document are what counts; a set that differs by
+    such moves only was changed by nobody, and is not said to have changed.
     """
     found = differences(_conditions(before), _conditions(after), PREVENTS, ())
+    moved = any(difference.what == PREVENTS["corpus_hash"] for difference in found)
+    if moved and _set(asked_before) == _set(asked_after):
+        found = [difference for difference in found if difference.what != PREVENTS["questions_hash"]]
     different = {difference.what for difference in found}
-    moved = "documents" in different
     earlier = {row.query_id: row for row in asked_before if row.needle_id is not None}
     later = [row for row in asked_after if row.needle_id is not None]
     shared = {
@@ -174,6 +177,11 @@ def _conditions(sweep: SweepRow) -> dict[str, str]:
 
 def _identity(row: QueryRow, *, moved: bool) -> tuple[str | None, ...]:
     return (row.text, row.document, row.needle) if moved else (row.text, row.needle_id, row.needle)
+
+
+def _set(asked: Sequence[QueryRow]) -> set[tuple[str | None, ...]]:
+    """A question set without the places of its needles."""
+    return {(row.query_id, row.phrasing, row.stratum, *_identity(row, moved=True)) for row in asked}
 
 
 def _on_shared(ranks: Mapping[str, Sequence[Ranked]], shared: Mapping[str, QueryRow]) -> dict[str, list[OutcomeRecord]]:

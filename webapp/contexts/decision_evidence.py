@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from experiments.deciding.choosing import ByHand
 from store.tables import DecisionRow
 from webapp.exports import Column, Table
 from webapp.whiskers import Estimate
@@ -141,11 +142,16 @@ def _rows(record: Mapping[str, Any], choice: Mapping[str, Any]) -> list[ShareRow
 
 
 def _evaluated(choice: Mapping[str, Any]) -> str:
+    if (choice.get("way") or {}).get("kind") == ByHand.__name__:
+        return (
+            "The threshold was given by hand: where whoever gave it had seen these questions, every column flatters it."
+        )
+    honest = "A threshold reported on the questions it was picked on flatters; the evaluation is the honest one."
     if choice.get("method") == "folds":
-        return "out of fold: each question read at a threshold that was picked without it"
+        return f"Evaluation: out of fold: each question read at a threshold that was picked without it. {honest}"
     if choice.get("method") == "split":
-        return "the half of the questions that had no part in the choice"
-    return ""
+        return f"Evaluation: the half of the questions that had no part in the choice. {honest}"
+    return honest
 
 
 def _cost(value: object) -> CostPoint | None:

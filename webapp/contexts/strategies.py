@@ -40,6 +40,7 @@ class Links(NamedTuple):
     md: str
     pair: str | None  # of two combinations on the win/loss page, `{}` where their ids go
     clear: str  # this page with nothing picked
+    destroyed: str | None  # the questions a strategy destroys the answers of, less the strategy's name
 
 
 class Filtered(NamedTuple):

@@ -70,6 +70,7 @@ def _load(sweep: SweepRow, *, outcomes: bool = True) -> LoadedSweep:
 
 def _links(sweep_id: int, k: int) -> strategies.Links:
     query, pairs = params.query_string(), url_or_none("pairs.page", sweep_id=sweep_id)
+    destroyed = url_or_none("queries.page", sweep_id=sweep_id, which="destroyed", strategy="")
     csv, json, md = (url_for("strategies.table", sweep_id=sweep_id, form=form) + query for form in exports.FORMATS)
     return strategies.Links(
         here=request.path,
@@ -78,4 +79,5 @@ def _links(sweep_id: int, k: int) -> strategies.Links:
         md=md,
         pair=f"{pairs}?k={k}&a={{}}&b={{}}#pair" if pairs else None,
         clear=params.here(pick=None),
+        destroyed=destroyed,
     )
