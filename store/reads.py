@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Engine, Row, func, select
+from sqlalchemy import Engine, Row, Select, func, select
 from sqlmodel import Session, col
 
 from store.tables import (
@@ -132,17 +132,9 @@ class OutcomeRecord(NamedTuple):
     gap: float | None
 
 
-def outcomes(
-    engine: Engine, sweep_id: int, combination_ids: Sequence[int] | None = None
-) -> dict[int, list[OutcomeRecord]]:
-    """Outcomes by combination, in the order of the question set.
-
-    Args:
-        engine: The store.
-        sweep_id: The sweep.
-        combination_ids: Only these; all recorded ones when None.
-    """
-    query = (
+def outcomes_of(sweep_id: int) -> Select[*tuple[Any, ...]]:
+    """The statement for a sweep's outcomes: the columns of `OutcomeRecord`, in the order of the question set."""
+    return (
         select(
             col(OutcomeRow.combination_id),
             col(OutcomeRow.query_id),
@@ -170,6 +162,19 @@ def outcomes(
         .where(col(CombinationRow.sweep_id) == sweep_id)
         .order_by(col(OutcomeRow.combination_id), col(QueryRow.position))
     )
+
+
+def outcomes(
+    engine: Engine, sweep_id: int, combination_ids: Sequence[int] | None = None
+) -> dict[int, list[OutcomeRecord]]:
+    """Outcomes by combination, in the order of the question set.
+
+    Args:
+        engine: The store.
+        sweep_id: The sweep.
+        combination_ids: Only these; all recorded ones when None.
+    """
+    query = outcomes_of(sweep_id)
     if combination_ids is not None:
         query = query.where(col(OutcomeRow.combination_id).in_(combination_ids))
     found: dict[int, list[OutcomeRecord]] = {}

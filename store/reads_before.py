@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Engine, Row, select
+from sqlalchemy import Engine, Row
 from sqlmodel import Session, col
 
-from store.reads import OutcomeRecord
-from store.tables import CombinationRow, OutcomeRow, QueryRow, SweepRow
+from store.reads import OutcomeRecord, outcomes_of
+from store.tables import CombinationRow
 
 
 def outcomes_by_key(engine: Engine, sweep_id: int, keys: Sequence[str]) -> dict[str, list[OutcomeRecord]]:
@@ -20,37 +20,10 @@ def outcomes_by_key(engine: Engine, sweep_id: int, keys: Sequence[str]) -> dict[
         sweep_id: The sweep; one that is not there has no outcomes.
         keys: Combinations.
     """
-    query = (
-        select(
-            col(CombinationRow.key),
-            col(OutcomeRow.combination_id),
-            col(OutcomeRow.query_id),
-            col(QueryRow.needle_id),
-            col(QueryRow.phrasing),
-            col(QueryRow.stratum),
-            col(OutcomeRow.rank),
-            col(OutcomeRow.destroyed),
-            col(OutcomeRow.truncated),
-            col(OutcomeRow.quotable),
-            col(OutcomeRow.nearest),
-            col(OutcomeRow.needle_distance),
-            col(OutcomeRow.chunk_distance),
-            col(OutcomeRow.gap),
-        )
-        .join(CombinationRow, col(CombinationRow.id) == col(OutcomeRow.combination_id))
-        .join(SweepRow, col(SweepRow.id) == col(CombinationRow.sweep_id))
-        .join(
-            QueryRow,
-            (col(QueryRow.questions_hash) == col(SweepRow.questions_hash))
-            # Joined to nothing for the reason given in `reads.outcomes`.
-            & (col(QueryRow.query_id) == col(OutcomeRow.query_id).concat("")),
-        )
-        .where(col(CombinationRow.sweep_id) == sweep_id, col(CombinationRow.key).in_(keys))
-        .order_by(col(OutcomeRow.combination_id), col(QueryRow.position))
-    )
+    query = outcomes_of(sweep_id).add_columns(col(CombinationRow.key)).where(col(CombinationRow.key).in_(keys))
     found: dict[str, list[OutcomeRecord]] = {}
     with Session(engine) as session:
         rows: Sequence[Row[Any]] = session.execute(query).all()
     for row in rows:
-        found.setdefault(row[0], []).append(OutcomeRecord._make(row[1:]))
+        found.setdefault(row[-1], []).append(OutcomeRecord._make(row[:-1]))
     return found
