@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from experiments import measures
 from experiments.reading import LoadedSweep
+from experiments.stats.intervals import Proportion
 from experiments.thresholds import ThresholdRow
 from experiments.verdicts.strategies import Arm
 from experiments.words import NOTHING, interval
@@ -44,7 +45,12 @@ def threshold_lines(arm: Arm, rows: Sequence[ThresholdRow]) -> Iterator[str]:
     yield "  threshold  right  wrong  refused  |  bluff  (near, far)  95 % interval of the bluff rate"
     for row in rows:
         yield (
-            f"  {row.label:>9}  {row.right.hits:>5}  {row.wrong.hits:>5}  {row.refused.hits:>7}  |  "
-            f"{row.bluffs.hits:>5}  ({row.bluffs_near.hits:>4}, {row.bluffs_far.hits:>3})  "
+            f"  {row.label:>9}  {_count(row.right):>5}  {_count(row.wrong):>5}  {_count(row.refused):>7}  |  "
+            f"{_count(row.bluffs):>5}  ({_count(row.bluffs_near):>4}, {_count(row.bluffs_far):>3})  "
             f"{interval(row.bluffs.low, row.bluffs.high)}"
         )
+
+
+def _count(share: Proportion) -> str:
+    """How many; nothing where there was nothing to count."""
+    return str(share.hits) if share.n else NOTHING
