@@ -59,7 +59,15 @@ def make_world(root: Path, engine: Engine, more: str = "", *, measured: bool = T
     return root
 
 
-def decide(engine: Engine, threshold: float, key: str = DENSE, sweep_id: int = 1) -> DecisionRow:
+def decide(
+    engine: Engine,
+    threshold: float,
+    key: str = DENSE,
+    sweep_id: int = 1,
+    *,
+    who: str = "Ada",
+    reason: str = "<b>a bluff</b> costs a loaf",
+) -> DecisionRow:
     """Record a decision on the world's sweep."""
     loaded, way = load_sweep(engine, sweep_id), ByHand(threshold)
     evidence = consider(loaded, find_combination(loaded, key), Terms(), [threshold])
@@ -69,8 +77,8 @@ def decide(engine: Engine, threshold: float, key: str = DENSE, sweep_id: int = 1
         decision_from(
             evidence,
             evidence.choose(way),
-            who="Ada",
-            reason="<b>a bluff</b> costs a loaf",
+            who=who,
+            reason=reason,
             project="world",
             supersedes=before.id if before else None,
         ),

@@ -302,6 +302,15 @@ def test_documents_changed_since_the_decision_are_refused_with_both_corpora_name
     assert "chosen here" in again
 
 
+def test_a_document_that_no_sweep_has_read_is_quoted_without_a_link_that_would_break(own, tmp_path):
+    client = own(threshold=None).test_client()
+    (tmp_path / "documents" / "new.md").write_text(BREAD, encoding="utf-8")
+    page = asked(client)
+    assert "new.md" in page
+    assert "/documents/bread.md" in page
+    assert "/documents/new.md" not in page
+
+
 def changed(engine, root, **sweep):
     """Change a document and measure it again."""
     path = root / "documents" / "bread.md"

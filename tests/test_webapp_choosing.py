@@ -165,3 +165,11 @@ def test_without_a_line_the_cheapest_is_offered(client):
 
 def test_the_context_is_what_the_templates_use(app):
     assert_context_is_what_the_templates_use(app, "choosing", ChoosingContext)
+
+
+@pytest.mark.parametrize("change", [{"t": ""}, {"t": "", "by": ""}])
+def test_a_line_by_hand_that_is_missing_is_not_replaced_by_another(client, engine, change):
+    response = client.post(FORM, data=filled(opened(client), **change))
+    assert response.status_code == 422
+    assert "The line is missing" in response.get_data(as_text=True)
+    assert decisions(engine) == []

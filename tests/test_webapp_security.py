@@ -129,3 +129,25 @@ def test_text_is_compressed_for_those_who_take_it(client, path):
 
 def test_compression_that_was_refused_is_not_used(client):
     assert "Content-Encoding" not in client.get("/patterns", headers={"Accept-Encoding": "gzip;q=0"}).headers
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "TRACE"])
+def test_a_wrong_method_or_address_is_said_to_be_that_and_not_a_faulty_form(client, method):
+    wrong = client.open("/patterns", method=method)
+    assert wrong.status_code == 405
+    assert f"/patterns does not take {method} requests." in wrong.get_data(as_text=True)
+    assert client.open("/nowhere", method=method).status_code == 404
+
+
+def test_a_request_larger_than_any_form_is_refused(client):
+    token = token_of(client)
+    answer = client.post("/change", data={"value": "x" * 1_100_000, "csrf_token": token})
+    assert answer.status_code == 413
+    assert "too large" in answer.get_data(as_text=True)
+
+
+@pytest.mark.parametrize("path", ["/" + "a" * 20_000, "/sweeps/" + "9" * 4000, "/decisions/" + "9" * 4000])
+def test_an_enormous_address_is_not_repeated_in_full(client, path):
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert len(answer.get_data()) < 8_000

@@ -13,11 +13,12 @@ from flask import Flask
 from jinja2 import StrictUndefined
 from sqlalchemy import Engine
 
-from webapp import assets, errors, figures, filters, navigation, params, security, whiskers
+from webapp import assets, errors, figures, filters, links, navigation, params, security, whiskers
 from webapp.dashboard import EXTENSION, Dashboard
 from webapp.views import BLUEPRINTS
 
-LARGEST_REQUEST = 64 * 1024 * 1024
+LARGEST_REQUEST = 1024 * 1024  # bytes; a form holds a question, a reason, a few facts
+LARGEST_READ = 16 * LARGEST_REQUEST  # what the server takes in so that a page can say that it is too large
 
 
 def create_app(
@@ -53,13 +54,14 @@ def create_app(
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         MAX_CONTENT_LENGTH=LARGEST_REQUEST,
+        MAX_FORM_MEMORY_SIZE=LARGEST_REQUEST,
     )
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
     app.extensions[EXTENSION] = Dashboard(engine=engine, root=root, title=title, tags_decisions=tags_decisions)
     security.protect(app, allowed_hosts)
-    for module in (assets, errors, figures, filters, navigation, params, whiskers):
+    for module in (assets, errors, figures, filters, links, navigation, params, whiskers):
         module.register(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
@@ -78,7 +80,15 @@ def serve(app: Flask, host: str, port: int) -> None:
     # What is loaded by now stays: looking through all of it again would stop every tenth request for 100 ms.
     gc.collect()
     gc.freeze()
-    listen(app, host=host.strip("[]"), port=port, threads=8, ident=None, clear_untrusted_proxy_headers=True)
+    listen(
+        app,
+        host=host.strip("[]"),
+        port=port,
+        threads=8,
+        ident=None,
+        clear_untrusted_proxy_headers=True,
+        max_request_body_size=LARGEST_READ,
+    )
 
 
 def require_loopback(host: str) -> None:

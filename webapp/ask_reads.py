@@ -60,6 +60,7 @@ class AskRead:
         validity: Whether the decision holds on that sweep; None where both are about the same documents.
         outcomes: Of the combinations that are asked, in that sweep, by key.
         queries: Its question set.
+        measured: Ids of its documents: those that have a page.
         plans: The ways to ask; one at least.
         leading: What is asked where nothing is chosen: the decision's combination, else the one that finds most.
         placeholders: The threshold each filled place of the chooser has, by its number from 1.
@@ -75,6 +76,7 @@ class AskRead:
     validity: Validity | None
     outcomes: Mapping[str, Sequence[Recorded]]
     queries: Sequence[QueryRow]
+    measured: frozenset[str]
     plans: tuple[Plan, ...]
     leading: Combination
     placeholders: Mapping[int, str]
@@ -125,6 +127,7 @@ def read(args: Args) -> AskRead:
         validity=validity,
         outcomes=outcomes,
         queries=reads.queries(engine, sweep.questions_hash) if sweep else (),
+        measured=frozenset(_documents(sweep)),
         plans=tuple(dict.fromkeys(plans.values())),
         leading=leading,
         placeholders={
@@ -132,6 +135,10 @@ def read(args: Args) -> AskRead:
             for number, plan in plans.items()
         },
     )
+
+
+def _documents(sweep: SweepRow | None) -> list[str]:
+    return [row.document_id for row in reads.documents(dashboard().engine, sweep.corpus_hash)] if sweep else []
 
 
 def project_here() -> Project:

@@ -11,6 +11,8 @@ from werkzeug.exceptions import HTTPException
 
 from store.engine import StoreError
 
+LONGEST_SHOWN = 200  # characters of an address
+
 
 class PageError(Exception):
     """Something a reader can be told about. Subclasses set `status` and `title` and pass the two sentences.
@@ -47,8 +49,14 @@ HTTP_ERRORS = {
     403: ErrorContext(403, "This is not allowed", "", "Go back and load the page again."),
     404: ErrorContext(404, "There is no such page", "", "Check the address, or start again from the overview."),
     405: ErrorContext(405, "This address is used another way", "", "Use the form on its page instead."),
-    413: ErrorContext(413, "This is too large", "", "Send fewer or smaller files at a time."),
+    413: ErrorContext(413, "This is too large", "", "Shorten what stands in the form and send it again."),
 }
+
+
+def shown(value: object) -> str:
+    """What somebody asked for, shortened where it is longer than anything that exists."""
+    words = str(value)
+    return words if len(words) <= LONGEST_SHOWN else words[: LONGEST_SHOWN - 3] + "..."
 
 
 def register(app: Flask) -> None:
@@ -115,8 +123,8 @@ def _http_error(error: HTTPException) -> Response:
         return make_response(error.get_response())
     known = HTTP_ERRORS.get(code, ErrorContext(code, error.name, "", "Start again from the overview."))
     happened = {
-        404: f"Nothing is served at {request.path}.",
-        405: f"{request.path} does not take {request.method} requests.",
+        404: f"Nothing is served at {shown(request.path)}.",
+        405: f"{shown(request.path)} does not take {request.method} requests.",
     }.get(code, error.description or error.name)
     return answer(ErrorContext(code, known.heading, happened, known.advice))
 

@@ -3,8 +3,32 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
-from flask import Response, current_app, request, url_for
+from flask import Flask, Response, current_app, request, url_for
+from werkzeug.routing import BaseConverter
+
+
+class Whole(BaseConverter):
+    """An id of anybody's making at the end of an address, slashes and dots included.
+
+    Where a browser would take `../` or `./` out of the address, or a server join `//`, its slashes are escaped.
+    """
+
+    regex = ".+"
+    part_isolating = False
+
+    def to_url(self, value: Any) -> str:
+        """The id as one part of a path."""
+        words = str(value)
+        plain = all(part not in ("", ".", "..") for part in words.split("/"))
+        return quote(words, safe="!$'()*+,;:@=&" + ("/" if plain else ""))
+
+
+def register(app: Flask) -> None:
+    """Let addresses end in `<whole:name>`; they are read as they were sent."""
+    app.url_map.converters["whole"] = Whole
+    app.url_map.merge_slashes = False
 
 
 def url_or_none(endpoint: str, **values: Any) -> str | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
-from flask import Flask, request
+from flask import Flask, request, url_for
 from werkzeug.datastructures import MultiDict
 
 from webapp.errors import PageError
@@ -124,9 +124,16 @@ def changed(pairs: Iterable[tuple[str, str]], **changes: object) -> str:
     return "?" + urlencode(kept) if kept else ""
 
 
+def path() -> str:
+    """This page's path as an address holds it: what an id has of `?`, `%` or `../` stays escaped."""
+    if request.endpoint is None:
+        return quote(request.path)
+    return url_for(request.endpoint, **(request.view_args or {}))
+
+
 def here(**changes: object) -> str:
     """This page's address with some parameters changed."""
-    return request.path + changed(request.args.items(multi=True), **changes)
+    return path() + changed(request.args.items(multi=True), **changes)
 
 
 def query_string() -> str:

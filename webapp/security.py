@@ -92,7 +92,8 @@ def protect(app: Flask, allowed_hosts: Collection[str]) -> None:
         if host.lower() not in allowed:
             g.without_store = True
             raise UnknownHostError(host, allowed)
-        if request.method not in SAFE_METHODS:
+        # an address that takes no such request, or is none, says so itself: nothing behind it could be changed
+        if request.method not in SAFE_METHODS and request.routing_exception is None:
             _check_token()
 
     app.after_request(_finish)

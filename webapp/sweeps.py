@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from store import reads
 from store.tables import SweepRow
 from webapp.dashboard import dashboard
-from webapp.errors import PageError
+from webapp.errors import PageError, shown
 
 
 class UnknownSweepError(PageError):
@@ -23,7 +23,7 @@ class UnknownSweepError(PageError):
     def __init__(self, sweep_id: int) -> None:
         """Keep which sweep was asked for."""
         super().__init__(
-            f"Sweep {sweep_id} is not in this dashboard's store.",
+            f"Sweep {shown(sweep_id)} is not in this dashboard's store.",
             "Choose one from the overview, or fetch sweeps recorded elsewhere with `bluffline sync`.",
         )
 

@@ -185,10 +185,8 @@ def _written_url(read: AskRead, column: int) -> str:
 
 
 def _places(read: AskRead) -> Places:
-    sweep = read.sweep
-
     def document(document_id: str, start: int, end: int) -> str | None:
-        if sweep is None:
+        if document_id not in read.measured:  # written since, and shown by no page before a sweep has read it
             return None
         char = f"{start},{end}"
         return url_or_none("documents.document", document_id=document_id, char=char, _anchor=f"char={char}")

@@ -13,7 +13,7 @@ from webapp import exports, rendering
 from webapp.contexts import decision_evidence, decisions
 from webapp.contexts.decisions import Links
 from webapp.dashboard import dashboard
-from webapp.errors import PageError
+from webapp.errors import PageError, shown
 from webapp.exports import Format
 from webapp.judging import judged
 from webapp.links import url_or_none
@@ -32,7 +32,8 @@ class UnknownDecisionError(PageError):
     def __init__(self, decision_id: int) -> None:
         """Keep which was asked for."""
         super().__init__(
-            f"Decision {decision_id} is not in this dashboard's store.", "The list of decisions holds all there are."
+            f"Decision {shown(decision_id)} is not in this dashboard's store.",
+            "The list of decisions holds all there are.",
         )
 
 

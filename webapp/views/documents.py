@@ -33,7 +33,7 @@ def page() -> Response:
         combinations.notes_on(sweep, rows),
         tuple((str(one.id), _named(one)) for one in reads.sweeps(dashboard().engine)),
         strip_of(sweep, csv_url=handed.csv, json_url=handed.json),
-        documents.Links(request.path, handed),
+        documents.Links(params.path(), handed),
         lambda document_id: url_for("documents.document", document_id=document_id) + shown,
     )
     return rendering.page("documents", context, "documents")
@@ -84,7 +84,7 @@ def _carried() -> tuple[tuple[str, str], ...]:
 def _links(document_id: str) -> sheets.Links:
     query = params.changed(request.args.items(multi=True), document=document_id, char=None, part=None)
     return sheets.Links(
-        request.path,
+        params.path(),
         url_for("documents.page") + params.changed(request.args.items(multi=True), char=None, part=None, cut=None),
         files("documents.chunks", query),
     )

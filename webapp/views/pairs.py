@@ -129,4 +129,4 @@ def _question_url(sweep_id: int, query_id: str, choice: Choice) -> str:
 def _links(sweep_id: int) -> Links:
     query = params.query_string()
     addresses = (files(f"pairs.{name}", query, sweep_id=sweep_id) for name in ("table", "order", "discordant"))
-    return Links(request.path, tuple(request.args.items(multi=True)), *addresses)
+    return Links(params.path(), tuple(request.args.items(multi=True)), *addresses)

@@ -54,7 +54,7 @@ def table(sweep_id: int, form: Format) -> Response:
     )
 
 
-@blueprint.get("/sweeps/<int:sweep_id>/queries/<path:query_id>")
+@blueprint.get("/sweeps/<int:sweep_id>/queries/<whole:query_id>")
 def query(sweep_id: int, query_id: str) -> Response:
     """One question."""
     read = question_reads.read(sweep_id, offered=False)
@@ -76,7 +76,7 @@ def hits(sweep_id: int, form: Format) -> Response:
 
 def _links(read: Read, number: int, count: int) -> Links:
     return Links(
-        request.path,
+        params.path(),
         files("queries.table", params.query_string(), sweep_id=read.sweep.id),
         previous_page=params.here(page=number - 1) if number > 1 else "",
         next_page=params.here(page=number + 1) if number < count else "",
@@ -90,7 +90,7 @@ def _question_links(read: Read, found: Material) -> one.Links:
     opened = ",".join(str(combination) for combination in found.opened)
     kept = params.changed(request.args.items(multi=True), query=query_id, open=opened, t=read.cut.value)
     return one.Links(
-        request.path,
+        params.path(),
         files("queries.hits", kept, sweep_id=sweep_id),
         back=url_for("queries.page", sweep_id=sweep_id) + params.changed(request.args.items(multi=True), open=None),
         previous=urls.question(place.previous) if place.previous else "",

@@ -29,7 +29,7 @@ def page(sweep_id: int) -> Response:
     sources = sweep_ids(dashboard().engine, {row.measured_in for row in loaded.recorded if row.measured_in})
     context = strategies.build(loaded, filtered, choice, sources, _links(sweep_id, choice.k))
     ticked = {group.name: [chip.value for chip in group.chips if chip.chosen] for group in filtered.shown.chips}
-    short = request.path + params.changed(choice.state(sweep.settings["k"]), **ticked)
+    short = params.path() + params.changed(choice.state(sweep.settings["k"]), **ticked)
     return shown_as(rendering.page("strategies", context, "strategies"), short, new=True)
 
 
@@ -73,7 +73,7 @@ def _links(sweep_id: int, k: int) -> strategies.Links:
     destroyed = url_or_none("queries.page", sweep_id=sweep_id, which="destroyed", strategy="")
     csv, json, md = (url_for("strategies.table", sweep_id=sweep_id, form=form) + query for form in exports.FORMATS)
     return strategies.Links(
-        here=request.path,
+        here=params.path(),
         csv=csv,
         json=json,
         md=md,

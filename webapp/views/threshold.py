@@ -48,7 +48,7 @@ def page(sweep_id: int) -> Response:
     options = threshold.options_of(read.sweep)
     context = threshold.build(read, recorded, _bluffs(read, recorded), options, _links(read), _query_url(read))
     another = request.headers.get("HX-Target", "").endswith("#main")  # another combination: a way back to this one
-    return shown_as(rendering.page("threshold", context), request.path + read.query, new=another)
+    return shown_as(rendering.page("threshold", context), params.path() + read.query, new=another)
 
 
 @blueprint.get(f"/sweeps/<int:sweep_id>/threshold/<{FILES}>.<any(csv, json, md):form>")
@@ -73,6 +73,10 @@ def decide(sweep_id: int) -> Answer:
     way = params.choice(form, "by", choosing.WAYS, "hand")
     filled = Filled(form.get("who", ""), form.get("reason", ""), {})
     faults = {name: "This is required." for name in ("who", "reason") if not form.get(name, "").strip()}
+    if way == "hand" and not form.get("t"):
+        faults["form"] = (
+            "The line is missing: a threshold by hand is one that was set, never the one a page begins with."
+        )
     if faults:
         return _form(read, way, filled._replace(faults=faults), 422)
     try:
@@ -175,4 +179,4 @@ def _links(read: Read) -> Links:
     }
     possible = read.sweep.state == "finished" and any(one.needle_id is None for one in read.outcomes)
     choose = url_for("threshold.choose", sweep_id=sweep_id) + read.query if possible else None
-    return Links(request.path, files, choose)
+    return Links(params.path(), files, choose)
