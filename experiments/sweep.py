@@ -115,12 +115,23 @@ def settings_record(settings: Settings) -> dict[str, Any]:
         "strategies": {strategy.name: strategy.spec for strategy in settings.strategies},
         "retrievers": list(settings.retrievers),
         "models": list(settings.models),
+        **_second_models(settings),
         "k": list(settings.ks),
         "thresholds": list(settings.thresholds),
         "alpha": settings.alpha,
         "seed": settings.seed,
         "bm25": settings.bm25.describe(),
     }
+
+
+def _second_models(settings: Settings) -> dict[str, Any]:
+    """The settings of `rerank` and `late`, where the sweep has them."""
+    kept: dict[str, Any] = {}
+    if "rerank" in settings.retrievers:
+        kept |= {"rerankers": list(settings.rerankers), "rerank_depth": settings.rerank_depth}
+    if "late" in settings.retrievers:
+        kept["late_models"] = list(settings.late_models)
+    return kept
 
 
 def begin(engine: Engine, project: Project, inputs: Inputs) -> int:
@@ -180,6 +191,7 @@ def begin(engine: Engine, project: Project, inputs: Inputs) -> int:
             strategy=combination.strategy,
             retriever=combination.retriever,
             model=combination.model,
+            scorer=combination.scorer,
             state="queued",
         )
         for position, combination in enumerate(project.settings.combinations)

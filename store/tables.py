@@ -58,7 +58,7 @@ class SweepRow(SQLModel, table=True):
 
 
 class CombinationRow(SQLModel, table=True):
-    """One strategy x retriever x model of a sweep."""
+    """One strategy x retriever x model x scorer of a sweep."""
 
     __tablename__ = "combination"
     __table_args__ = (UniqueConstraint("sweep_id", "key"),)
@@ -70,6 +70,7 @@ class CombinationRow(SQLModel, table=True):
     strategy: str
     retriever: str
     model: str | None = None
+    scorer: str | None = None  # the second model of `rerank` and `late`
     state: str  # queued, running, recorded, failed
     reason: str | None = Field(default=None, sa_column=Column(Text))
     retrieval_key: str | None = Field(default=None, index=True, max_length=64)
@@ -126,11 +127,13 @@ class OutcomeRow(SQLModel, table=True):
     rank: int | None = None
     destroyed: bool = False
     truncated: bool = False
+    truncated_by: str | None = None  # whose window: encoder, scorer, or both; None in older records too
     quotable: bool | None = None
     nearest: float | None = None
     needle_distance: float | None = None
     chunk_distance: float | None = None
     gap: float | None = None
+    scorer_score: float | None = None  # the best of the chunks the gate looks at, by the second model
 
 
 class HitsRow(SQLModel, table=True):
@@ -198,7 +201,11 @@ class DecisionRow(SQLModel, table=True):
     retriever: str
     retriever_settings: str | None = None  # BM25's in words; None where the retriever has none
     model: str | None = None
+    scorer: str | None = None  # the second model of `rerank` and `late`
     stamp: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))  # of the gate's model
+    scorer_stamp: dict[str, Any] = Field(
+        default_factory=dict, sa_column=Column(JSON, nullable=False, server_default="{}")
+    )
     threshold: float
     gate_size: int
     corpus_hash: str = Field(max_length=64)

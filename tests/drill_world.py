@@ -57,14 +57,14 @@ ASKED = (
 )
 CORPUS = (*DOCUMENTS, OVENS)
 STRATEGIES = (BLIND, OVERLAPPING, SECTIONS)
-RETRIEVERS = ("dense", "bm25", "hybrid")
+DEFAULT_RETRIEVERS = ("dense", "bm25", "hybrid")
 
 
 def settings(strategies: tuple[Strategy, ...] = STRATEGIES, **values: Any) -> dict[str, Any]:
     """What a sweep keeps of how it was measured."""
     return {
         "strategies": {one.name: one.spec for one in strategies},
-        "retrievers": list(RETRIEVERS),
+        "retrievers": list(DEFAULT_RETRIEVERS),
         "models": [MODEL],
         "k": [1, 4, 8],
         "thresholds": [0.1, 0.3, 0.5, 0.7, 0.9],
@@ -108,7 +108,7 @@ def drilled(
     )
     writes.add_corpus(engine, *document_rows(CORPUS, row.corpus_hash))
     writes.add_questions(engine, query_rows(ASKED, row.questions_hash))
-    cells = grid(strategies, RETRIEVERS, [MODEL])
+    cells = grid(strategies, DEFAULT_RETRIEVERS, [MODEL])
     rows = [combination_row(cell.strategy, cell.retriever, place) for place, cell in enumerate(cells)]
     sweep_id = writes.add_sweep(engine, row, rows)
     encoder = KeywordEncoder(window)

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from experiments.conditions import (
+    DEFAULT_RETRIEVERS,
     PRESETS,
-    RETRIEVERS,
     Combination,
     Strategy,
     describe,
@@ -96,14 +96,14 @@ def test_the_spec_tells_ingredients_apart_and_ignores_the_name():
 
 
 def test_the_grid_of_the_presets_has_eighteen_combinations_with_bm25_once_per_strategy():
-    combinations = grid(PRESETS, RETRIEVERS, ["mini"])
+    combinations = grid(PRESETS, DEFAULT_RETRIEVERS, ["mini"])
     assert len(combinations) == 18
     assert [combination.key for combination in combinations[:3]] == ["A/dense/mini", "A/bm25", "A/hybrid/mini"]
     assert len({combination.key for combination in combinations}) == 18
 
 
 def test_a_second_model_adds_no_bm25_combination():
-    keys = [combination.key for combination in grid(PRESETS[4:5], RETRIEVERS, ["m2", "m1"])]
+    keys = [combination.key for combination in grid(PRESETS[4:5], DEFAULT_RETRIEVERS, ["m2", "m1"])]
     assert keys == ["E/dense/m2", "E/dense/m1", "E/bm25", "E/hybrid/m2", "E/hybrid/m1"]
 
 
@@ -114,7 +114,12 @@ def test_bm25_alone_needs_no_model():
 @pytest.mark.parametrize(
     ("strategies", "retrievers", "models", "named"),
     [
-        (PRESETS, ["dense", "splade"], ["m"], "unknown retriever 'splade', known are dense, bm25, hybrid"),
+        (
+            PRESETS,
+            ["dense", "splade"],
+            ["m"],
+            "unknown retriever 'splade', known are dense, bm25, hybrid, rerank, late",
+        ),
         (PRESETS, ["dense"], [], "retriever 'dense' needs a model"),
         (PRESETS, ["bm25", "bm25"], [], "retriever given more than once: 'bm25'"),
         (PRESETS, ["dense"], ["m", "m"], "model given more than once: 'm'"),
@@ -140,3 +145,27 @@ def test_a_strategy_is_read_back_from_the_line_a_sweep_keeps_of_it(strategy):
 def test_a_line_that_is_no_strategy_is_refused(spec):
     with pytest.raises(ValueError, match="does not name cuts, header, overlap, budget"):
         strategy_from_spec("A", spec)
+
+
+def test_rerank_stands_once_per_model_and_cross_encoder_and_late_once_per_late_model():
+    combinations = grid(PRESETS[4:5], ["rerank", "late"], ["m1", "m2"], ["x1", "x2"], ["c1", "c2"])
+    assert [one.key for one in combinations] == [
+        *("E/rerank/m1/x1", "E/rerank/m1/x2", "E/rerank/m2/x1", "E/rerank/m2/x2"),
+        *("E/late/c1", "E/late/c2"),
+    ]
+    assert {one.model for one in combinations if one.retriever == "late"} == {None}
+
+
+@pytest.mark.parametrize(
+    ("parts", "named"),
+    [
+        (("E", "rerank", "m"), "'rerank' needs a scorer"),
+        (("E", "rerank", None, "x"), "'rerank' needs a model"),
+        (("E", "late"), "'late' needs a scorer"),
+        (("E", "late", "m", "c"), "'late' uses no model, got 'm'"),
+        (("E", "dense", "m", "x"), "'dense' uses no scorer, got 'x'"),
+    ],
+)
+def test_a_second_model_is_demanded_where_it_is_used_and_refused_where_it_is_not(parts, named):
+    with pytest.raises(ValueError, match=named):
+        Combination(*parts)

@@ -66,13 +66,13 @@ cuts = "blind"
 """,
     )
     assert sorted(found, key=lambda one: int(one.split(":")[1])) == [
-        ":1: colour: unknown: 'red'. allowed: [corpus], [sweep], [bm25], [store], [tracking], [server], "
+        ":1: colour: unknown: 'red'. allowed: [corpus], [sweep], [bm25], [rerank], [store], [tracking], [server], "
         "[ask], [strategies.NAME]",
         ":4: [corpus] documents: must be a path in quotes: '3'. correct it",
         ":5: [corpus] stripfrontmatter: unknown setting: 'True'. "
         "allowed are documents, questions, strip_front_matter, strip_bibliography",
         ":8: [sweep] strategies: unknown strategy: 'Z'. known are A, B, C, D, E, F",
-        ":9: [sweep] retrievers: unknown retriever: 'colbert'. known are dense, bm25, hybrid",
+        ":9: [sweep] retrievers: unknown retriever: 'colbert'. known are dense, bm25, hybrid, rerank, late",
         ":10: [sweep] models: must not be empty: '[]'. name at least one, or leave models out",
         ":11: [sweep] k: must be a list of whole numbers: 'four'. correct it",
         ":12: [sweep] thresholds: a table needs from, to and step: '{'from': 0.3, 'to': 0.8}'. "
@@ -116,6 +116,8 @@ cuts = "blind"
         ("[sweep]\nthresholds = {from = 0.9, to = 0.1, step = 0.1}\n", "from at most to"),
         ("[sweep]\nthresholds = {from = nan, to = 0.1, step = 0.1}\n", "[sweep] thresholds: "),
         ("[bm25]\ntokeniser = 'magic'\n", "[bm25]"),
+        ("[rerank]\ndepth = 0\n", "[rerank] depth: must be at least 1"),
+        ("[rerank]\ndeep = 3\n", "[rerank] deep: unknown setting"),
         ("[corpus]\ndocuments = '~nobody-of-this-name/x'\n", ":2: [corpus] documents: "),
         ("[tracking]\nurl = 'x'\n", ":2: [tracking] url: unknown setting: 'x'. allowed are uri, experiment"),
     ],

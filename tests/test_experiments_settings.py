@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.faults import Fault
-from experiments.models import DEFAULT_MODEL
+from experiments.models import DEFAULT_LATE_MODEL, DEFAULT_MODEL, DEFAULT_RERANKER
 from experiments.settings import Settings, Table, _thresholds, line_of
 
 
@@ -26,6 +26,13 @@ def test_two_models_double_all_but_bm25() -> None:
     two = Settings(models=("a", "b"))
     assert len(two.combinations) == 6 * (2 + 1 + 2)
     assert two.gate_model == "a"
+
+
+def test_reranking_is_chosen_and_then_stands_once_a_model_and_cross_encoder() -> None:
+    plain = Settings(retrievers=("rerank", "late"))
+    assert len(plain.combinations) == 12
+    assert plain.rerank_depth == 25
+    assert {one.scorer for one in plain.combinations} == {DEFAULT_RERANKER, DEFAULT_LATE_MODEL}
 
 
 @given(st.integers(1, 1900), st.integers(1, 100), st.integers(0, 40))

@@ -27,12 +27,17 @@ strip_front_matter = true
 
 [sweep]
 # strategies = ["A", "B", "C", "D", "E", "F"]
-# retrievers = ["dense", "bm25", "hybrid"]
+# retrievers = ["dense", "bm25", "hybrid"]                    # also "rerank" and "late": slower, they read more
 # models = ["sentence-transformers/all-MiniLM-L6-v2"]
+# rerankers = ["cross-encoder/ms-marco-MiniLM-L6-v2"]         # for "rerank"
+# late_models = ["answerdotai/answerai-colbert-small-v1"]     # for "late"
 # k = [1, 4, 8, 20]
 # thresholds = {{ from = 0.3, to = 0.8, step = 0.025 }}
 # alpha = 0.05
 # seed = 20260101
+
+# [rerank]
+# depth = 25                            # chunks of the hybrid ranking a cross-encoder reads
 
 # A strategy of your own, to be named in `strategies`:
 # [strategies.short]

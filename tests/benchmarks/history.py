@@ -18,7 +18,7 @@ from history_results import KS, MODELS, Drawing, Result
 from history_world import Era, eras
 from sqlalchemy import Connection, Engine
 
-from experiments.conditions import PRESETS, RETRIEVERS, Combination, Strategy, grid
+from experiments.conditions import DEFAULT_RETRIEVERS, PRESETS, Combination, Strategy, grid
 from experiments.deciding.choosing import Cheapest, Way
 from experiments.deciding.decisions import decision_from, record
 from experiments.deciding.evidence import Terms, consider, find_combination
@@ -76,7 +76,7 @@ def fill(
     for era in (first, edited, reworded):
         writes.add_corpus(engine, *document_rows(era.documents, era.corpus))
         writes.add_questions(engine, query_rows(era.queries, era.questions))
-    history = _History(engine, grid(strategies, RETRIEVERS, MODELS), strategies, seed, sweeps)
+    history = _History(engine, grid(strategies, DEFAULT_RETRIEVERS, MODELS), strategies, seed, sweeps)
     ids = []
     for place in range(sweeps):
         share = place / sweeps
@@ -146,7 +146,7 @@ class _History:
             corpus_hash=era.corpus, questions_hash=era.questions,
             hit_rule="whole-needle-in-embedded-range/1", pipeline="1", documents=len(era.documents),
             needles=len(set(needles)), answerable=len(needles), near=strata.count("near"), far=strata.count("far"),
-            settings={"strategies": self.specs, "retrievers": list(RETRIEVERS), "models": list(MODELS),
+            settings={"strategies": self.specs, "retrievers": list(DEFAULT_RETRIEVERS), "models": list(MODELS),
                       "k": list(KS), "thresholds": list(THRESHOLDS), "alpha": 0.05, "seed": self.seed,
                       "bm25": "k1 = 1.2, b = 0.75, tokens: runs of a-z and 0-9", "left_out": 0},
             versions={"python": "3.11.7", "torch": "2.13.0", "numpy": "2.3.5" if place < 60 else "2.4.1",

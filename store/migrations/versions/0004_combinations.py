@@ -1,8 +1,11 @@
-"""Nothing yet.
+"""The second model of `rerank` and `late`: its name, its score of the best chunk, and whose window cut an answer off.
 
 Revision ID: 0004
 Revises: 0003
 """
+
+import sqlalchemy as sa
+from alembic import op
 
 revision = "0004"
 down_revision = "0003"
@@ -10,9 +13,18 @@ branch_labels = None
 depends_on = None
 
 
+# Plain ADD and DROP COLUMN on both databases, never a rebuilt table: `decision` would lose its triggers.
 def upgrade() -> None:
-    pass
+    op.add_column("combination", sa.Column("scorer", sa.String(), nullable=True))
+    op.add_column("outcome", sa.Column("truncated_by", sa.String(), nullable=True))
+    op.add_column("outcome", sa.Column("scorer_score", sa.Float(), nullable=True))
+    op.add_column("decision", sa.Column("scorer", sa.String(), nullable=True))
+    op.add_column("decision", sa.Column("scorer_stamp", sa.JSON(), nullable=False, server_default="{}"))
 
 
 def downgrade() -> None:
-    pass
+    op.drop_column("decision", "scorer_stamp")
+    op.drop_column("decision", "scorer")
+    op.drop_column("outcome", "scorer_score")
+    op.drop_column("outcome", "truncated_by")
+    op.drop_column("combination", "scorer")
