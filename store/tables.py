@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, Column, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 
@@ -161,6 +161,65 @@ class DocumentRow(SQLModel, table=True):
     characters: int
     sections: int
     text_sha256: str = Field(sa_column=Column(ForeignKey("text.sha256"), nullable=False))
+    # How its text came out of the file; None where a sweep of an older version recorded it.
+    file_sha256: str | None = Field(default=None, max_length=64)
+    extractor: str | None = None
+    locators: list[Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    extraction: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+
+
+class FileRow(SQLModel, table=True):
+    """One file of the documents folder, and how far it has come on its way into the index.
+
+    What it counts (characters, pages, chunks, ...) is of the last time it was indexed, and written when that was done;
+    while it is extracted again, or after that failed, the older counts stay beside the newer state.
+    """
+
+    __tablename__ = "file"
+
+    document_id: str = Field(primary_key=True)  # POSIX path relative to the documents folder
+    bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
+    file_sha256: str = Field(max_length=64)  # of the content it was last looked at with
+    state: str = Field(index=True)  # queued, extracting, indexed, stale, failed
+    kind: str | None = None  # of a failure, one word
+    reason: str | None = Field(default=None, sa_column=Column(Text))
+    advice: str | None = Field(default=None, sa_column=Column(Text))
+    changed_at: datetime  # when it came into this state
+    times: dict[str, str] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))  # of every state
+    indexed_sha256: str | None = Field(default=None, max_length=64)  # of the content its counts are of
+    text_sha256: str | None = Field(default=None, sa_column=Column(ForeignKey("text.sha256"), nullable=True))
+    title: str | None = None
+    encoding: str | None = None
+    extractor: str | None = None
+    pipeline: str | None = None
+    stamp: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))  # of the model
+    characters: int | None = None
+    sections: int | None = None
+    pages: int | None = None
+    tables: int | None = None
+    chunks: dict[str, int] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))  # by strategy
+    extraction: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    locators: list[Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+
+
+class IndexingRow(SQLModel, table=True):
+    """One run of the indexer, watched through this row while it works."""
+
+    __tablename__ = "indexing"
+
+    id: int | None = Field(default=None, primary_key=True)
+    state: str = Field(index=True)  # running, finished, failed, cancelled, interrupted
+    reason: str | None = Field(default=None, sa_column=Column(Text))
+    started_at: datetime
+    finished_at: datetime | None = None
+    heartbeat_at: datetime
+    pid: int
+    host: str
+    stage: str | None = None
+    done: int = 0  # documents
+    total: int = 0
+    eta_seconds: float | None = None
+    cancel_requested: bool = False
 
 
 class TextRow(SQLModel, table=True):

@@ -26,15 +26,15 @@ from store.tables import (
 def add_corpus(engine: Engine, documents: Iterable[DocumentRow], texts: Iterable[TextRow]) -> None:
     """Keep a corpus; what is already there stays."""
     with Session(engine) as session:
-        _insert_missing(session, TextRow, texts)
-        _insert_missing(session, DocumentRow, documents)
+        insert_missing(session, TextRow, texts)
+        insert_missing(session, DocumentRow, documents)
         session.commit()
 
 
 def add_questions(engine: Engine, queries: Iterable[QueryRow]) -> None:
     """Keep a question set; what is already there stays."""
     with Session(engine) as session:
-        _insert_missing(session, QueryRow, queries)
+        insert_missing(session, QueryRow, queries)
         session.commit()
 
 
@@ -160,7 +160,8 @@ def _insert(session: Session, table: type[SQLModel], rows: Iterable[SQLModel]) -
         session.execute(insert(table), values)
 
 
-def _insert_missing(session: Session, table: type[SQLModel], rows: Iterable[SQLModel]) -> None:
+def insert_missing(session: Session, table: type[SQLModel], rows: Iterable[SQLModel]) -> None:
+    """Add rows to a transaction; those whose key is there already are passed over."""
     values = [row.model_dump() for row in rows]
     if not values:
         return
