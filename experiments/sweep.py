@@ -201,11 +201,8 @@ def begin(engine: Engine, project: Project, inputs: Inputs) -> int:
 
 def settle_interrupted(engine: Engine) -> None:
     """Mark sweeps of this machine whose process is gone; what they recorded stays and is taken up again."""
-    gone = [
-        row.id
-        for row in reads.running_sweeps(engine)
-        if row.id is not None and row.host == socket.gethostname() and not _lives(row)
-    ]
+    running = reads.running_sweeps(engine)
+    gone = [row for row in running if row.host == socket.gethostname() and not _lives(row)]
     if gone:
         writes.mark_interrupted(engine, gone, "its process ended before it was finished")
 

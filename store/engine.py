@@ -10,8 +10,10 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
+
+from store.locks import advisory_key
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -84,6 +86,8 @@ def _migrate(engine: Engine, shown: str) -> None:
                 # Python's driver begins no transaction for CREATE TABLE by itself: without this line a migration that
                 # is killed leaves half its tables, and two processes that open a new store get in each other's way.
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
+            elif engine.dialect.name == "postgresql":  # until the transaction ends; else both would make the tables
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": advisory_key("migrate")})
             if not _is_current(connection, script, shown):  # another process may have been faster
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")

@@ -19,6 +19,7 @@ from store.tables import (
     TextRow,
 )
 
+NEWEST_FIRST = (col(SweepRow.created_at).desc(), col(SweepRow.id).desc())
 _PARAMETERS = 10_000  # of one statement; SQLite takes 32,766 and PostgreSQL 65,535 at most
 
 
@@ -32,9 +33,9 @@ class RecordedRetrieval(NamedTuple):
 
 
 def sweeps(engine: Engine, limit: int = 100) -> list[SweepRow]:
-    """The newest sweeps first."""
+    """The newest sweeps first: those made last, whenever they came into this store."""
     with Session(engine) as session:
-        return list(session.execute(select(SweepRow).order_by(col(SweepRow.id).desc()).limit(limit)).scalars())
+        return list(session.execute(select(SweepRow).order_by(*NEWEST_FIRST).limit(limit)).scalars())
 
 
 def sweep(engine: Engine, sweep_id: int) -> SweepRow | None:
@@ -45,7 +46,7 @@ def sweep(engine: Engine, sweep_id: int) -> SweepRow | None:
 
 def latest_sweep(engine: Engine, *states: str) -> SweepRow | None:
     """The newest sweep in one of the given states (any when none is given)."""
-    query = select(SweepRow).order_by(col(SweepRow.id).desc()).limit(1)
+    query = select(SweepRow).order_by(*NEWEST_FIRST).limit(1)
     if states:
         query = query.where(col(SweepRow.state).in_(states))
     with Session(engine) as session:
@@ -75,16 +76,17 @@ def unlogged_sweeps(engine: Engine) -> list[int]:
 
 
 def interrupted_sweep(engine: Engine, fingerprint: str, commit: str | None, patch_hash: str | None) -> SweepRow | None:
-    """The newest interrupted sweep of the same inputs, settings and code."""
+    """The newest interrupted sweep made here of the same inputs, settings and code."""
     query = (
         select(SweepRow)
         .where(
             col(SweepRow.state) == "interrupted",
+            col(SweepRow.pulled_from).is_(None),  # another machine's may still be running there
             col(SweepRow.fingerprint) == fingerprint,
             col(SweepRow.commit).is_not_distinct_from(commit),
             col(SweepRow.patch_hash).is_not_distinct_from(patch_hash),
         )
-        .order_by(col(SweepRow.id).desc())
+        .order_by(*NEWEST_FIRST)
         .limit(1)
     )
     with Session(engine) as session:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Engine, select
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
+from store.reads import NEWEST_FIRST
 from store.tables import CombinationRow, MeasureRow, SweepRow
 
 
@@ -36,10 +38,16 @@ class NumberRecord(NamedTuple):
 
 
 def sweeps_before(engine: Engine, before: int | None = None, limit: int = 100) -> list[SweepRow]:
-    """The newest sweeps first; only those older than sweep `before` where it is given."""
-    query = select(SweepRow).order_by(col(SweepRow.id).desc()).limit(limit)
+    """The newest sweeps first; only those older than sweep `before` where it is given and still there."""
+    query = select(SweepRow).order_by(*NEWEST_FIRST).limit(limit)
     if before is not None:
-        query = query.where(col(SweepRow.id) < before)
+        than = aliased(SweepRow)
+        moment = select(col(than.created_at)).where(col(than.id) == before).scalar_subquery()
+        query = query.where(
+            moment.is_(None)
+            | (col(SweepRow.created_at) < moment)
+            | ((col(SweepRow.created_at) == moment) & (col(SweepRow.id) < before))
+        )
     with Session(engine) as session:
         return list(session.execute(query).scalars())
 

@@ -24,7 +24,7 @@ class SweepRow(SQLModel, table=True):
     fingerprint: str = Field(index=True, max_length=64)
     state: str = Field(index=True)  # queued, running, finished, failed, cancelled, interrupted
     reason: str | None = Field(default=None, sa_column=Column(Text))
-    created_at: datetime
+    created_at: datetime = Field(index=True)  # "newest" means by this: a pulled sweep may come later than it was made
     started_at: datetime | None = None
     finished_at: datetime | None = None
     heartbeat_at: datetime | None = None
@@ -55,6 +55,8 @@ class SweepRow(SQLModel, table=True):
     mlflow_uri: str | None = None
     mlflow_run_id: str | None = None
     mlflow_error: str | None = Field(default=None, sa_column=Column(Text))
+    mlflow_record: str | None = Field(default=None, max_length=64)  # hash of what that run says, as last seen here
+    pulled_from: str | None = None  # experiment at `mlflow_uri` it was read from; None for a sweep made here
 
 
 class CombinationRow(SQLModel, table=True):
@@ -277,3 +279,24 @@ class DecisionRow(SQLModel, table=True):
     target: float | None = None  # bluff rate that was to be certified; None where none was asked for
     confidence: float
     evidence: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+
+
+class SyncRow(SQLModel, table=True):
+    """One exchange with the tracking server: how far it is, what came of it, and what went wrong."""
+
+    __tablename__ = "sync"
+
+    id: int | None = Field(default=None, primary_key=True)
+    state: str  # running, finished, failed
+    started_at: datetime
+    heartbeat_at: datetime
+    finished_at: datetime | None = None
+    pid: int | None = None
+    host: str | None = None
+    uri: str
+    stage: str | None = None
+    done: int = 0
+    total: int = 0
+    eta_seconds: float | None = None
+    counts: dict[str, int] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+    faults: list[str] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))

@@ -130,27 +130,34 @@ def beat(engine: Engine, sweep_id: int, *, stage: str, done: int, total: int, et
     return bool(cancelled)
 
 
-def mark_interrupted(engine: Engine, sweep_ids: Sequence[int], reason: str) -> None:
-    """Say of running sweeps that their process is gone; what they recorded stays."""
+def mark_interrupted(engine: Engine, sweeps: Sequence[SweepRow], reason: str) -> None:
+    """Say of running sweeps that their process is gone; what they recorded stays.
+
+    Args:
+        engine: The store.
+        sweeps: As they were read when their process was found to be gone. One that ended, was taken up by another
+            process or gave a sign of life since then is left alone.
+        reason: Why they were interrupted.
+    """
     with Session(engine) as session:
-        session.execute(
-            update(SweepRow)
-            .where(col(SweepRow.id).in_(sweep_ids), col(SweepRow.state) == "running")
-            .values(state="interrupted", reason=reason, pid=None, eta_seconds=None)
-        )
-        session.execute(
-            update(CombinationRow)
-            .where(
-                # Not of a sweep that ended, or was taken over, since the caller looked.
-                col(CombinationRow.sweep_id).in_(
-                    select(col(SweepRow.id)).where(
-                        col(SweepRow.id).in_(sweep_ids), col(SweepRow.state) == "interrupted"
-                    )
-                ),
-                col(CombinationRow.state) == "running",
+        for sweep in sweeps:
+            done: CursorResult[Any] = session.execute(  # type: ignore[assignment]  # an UPDATE gives a CursorResult
+                update(SweepRow)
+                .where(
+                    col(SweepRow.id) == sweep.id,
+                    col(SweepRow.state) == "running",
+                    col(SweepRow.pid).is_not_distinct_from(sweep.pid),
+                    col(SweepRow.host).is_not_distinct_from(sweep.host),
+                    col(SweepRow.heartbeat_at).is_not_distinct_from(sweep.heartbeat_at),
+                )
+                .values(state="interrupted", reason=reason, pid=None, eta_seconds=None)
             )
-            .values(state="queued")
-        )
+            if done.rowcount:
+                session.execute(
+                    update(CombinationRow)
+                    .where(col(CombinationRow.sweep_id) == sweep.id, col(CombinationRow.state) == "running")
+                    .values(state="queued")
+                )
         session.commit()
 
 

@@ -20,6 +20,13 @@ from experiments.project import open_project
 from experiments.settings import Settings
 from experiments.sweep import InputError, begin, read_inputs, retrieval_key, settle_interrupted
 from store import reads, writes
+from store.tables import SweepRow
+
+
+def _row(engine: Engine, sweep_id: int) -> SweepRow:
+    row = reads.sweep(engine, sweep_id)
+    assert row is not None
+    return row
 
 
 def state_of(engine: Engine, sweep_id: int) -> tuple[str, str | None]:
@@ -74,7 +81,7 @@ def test_documents_that_were_left_out_are_kept_with_the_sweep(tmp_path: Path, en
 def test_a_sweep_taken_up_again_says_what_is_left_out_now(tmp_path: Path, engine: Engine) -> None:
     project = small_project(tmp_path)
     first = begin(engine, project, read_inputs(project))
-    writes.mark_interrupted(engine, [first], "killed")
+    writes.mark_interrupted(engine, [_row(engine, first)], "killed")
     (project.documents / "empty.md").write_text("")
     assert begin(engine, project, read_inputs(project, skip_faults=True)) == first
     row = reads.sweep(engine, first)
@@ -85,7 +92,7 @@ def test_a_sweep_taken_up_again_says_what_is_left_out_now(tmp_path: Path, engine
 def test_only_the_same_inputs_settings_and_code_are_taken_up_again(tmp_path: Path, engine: Engine) -> None:
     project = small_project(tmp_path)
     first = begin(engine, project, read_inputs(project))
-    writes.mark_interrupted(engine, [first], "killed")
+    writes.mark_interrupted(engine, [_row(engine, first)], "killed")
     make_project(tmp_path, sweep='strategies = ["A", "E"]\nthresholds = [0.4]\n')
     other = open_project(tmp_path)
     assert begin(engine, other, read_inputs(other)) != first
@@ -108,6 +115,25 @@ def test_a_sweep_whose_process_is_gone_is_settled(tmp_path: Path, engine: Engine
     settle_interrupted(engine)
     assert state_of(engine, sweep_id) == ("interrupted", "its process ended before it was finished")
     assert {one.state for one in reads.combinations(engine, sweep_id)} == {"queued"}
+
+
+def test_a_sweep_that_another_process_took_up_meanwhile_is_not_marked(tmp_path: Path, engine: Engine) -> None:
+    project = small_project(tmp_path)
+    sweep_id = begin(engine, project, read_inputs(project))
+    writes.update_sweep(engine, sweep_id, pid=999_999_999)
+    as_it_was = _row(engine, sweep_id)
+    writes.mark_interrupted(engine, [as_it_was], "its process ended")
+    assert writes.claim_sweep(engine, sweep_id, pid=1, host=socket.gethostname())
+    writes.mark_interrupted(engine, [as_it_was], "its process ended")  # somebody who looked before that
+    assert state_of(engine, sweep_id) == ("running", None)
+
+
+def test_an_interrupted_sweep_of_another_machine_is_not_taken_up_here(tmp_path: Path, engine: Engine) -> None:
+    project = small_project(tmp_path)
+    first = begin(engine, project, read_inputs(project))
+    writes.mark_interrupted(engine, [_row(engine, first)], "half-written")
+    writes.update_sweep(engine, first, pulled_from="bluffline")
+    assert begin(engine, project, read_inputs(project)) != first
 
 
 def test_a_living_process_and_another_machine_are_left_alone(tmp_path: Path, engine: Engine) -> None:

@@ -169,7 +169,7 @@ def test_an_interrupted_sweep_queues_what_it_was_at_and_keeps_what_it_had(engine
     sweep_id, (done, at, waiting) = begun(engine, "A", "B", "C", state="running", pid=7)
     record(engine, done, [])
     writes.update_combination(engine, at, state="running")
-    writes.mark_interrupted(engine, [sweep_id], "its process ended")
+    writes.mark_interrupted(engine, [reads.sweep(engine, sweep_id)], "its process ended")
     row = reads.sweep(engine, sweep_id)
     assert row is not None
     assert (row.state, row.reason, row.pid) == ("interrupted", "its process ended", None)
@@ -180,7 +180,8 @@ def test_an_interrupted_sweep_queues_what_it_was_at_and_keeps_what_it_had(engine
 def test_a_sweep_that_ended_meanwhile_is_not_marked_interrupted(engine):
     sweep_id, (one,) = begun(engine, state="finished")
     writes.update_combination(engine, one, state="running")
-    writes.mark_interrupted(engine, [sweep_id], "its process ended")
+    as_it_was = reads.sweep(engine, sweep_id).model_copy(update={"state": "running"})
+    writes.mark_interrupted(engine, [as_it_was], "its process ended")
     row = reads.sweep(engine, sweep_id)
     assert row is not None
     assert (row.state, row.reason) == ("finished", None)
