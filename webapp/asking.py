@@ -19,6 +19,7 @@ from experiments.models import EncodedBatch, Encoder, ModelError, ModelStamp, fi
 from experiments.project import Project
 from store.tables import DecisionRow
 from store.vectors import StampMismatchError
+from webapp import background
 from webapp.errors import PageError
 
 EXTENSION = "bluffline-asking"
@@ -141,13 +142,15 @@ class Desk:
         ended = [old for old, one in self._jobs.items() if one.done.is_set()]
         for old in ended[: max(len(self._jobs) - KEPT, 0)]:
             del self._jobs[old]
-        threading.Thread(target=self._work, args=(job, *key), daemon=True, name="question").start()
+        background.start("question", lambda: self._work(job, *key))
         return job
 
     def _work(self, job: Job, project: Project, question: str, ways: tuple[Way, ...]) -> None:
         try:
             asker = self._opened(project)
             job.result = Result(asker, tuple(_said(asker, question, way) for way in ways))
+        except background.EndingError as error:
+            job.fault = str(error)
         except (ValueError, OSError) as error:  # the documents cannot be read
             job.fault = f"{error}; `bluffline check` names every fault of documents and questions"
         except Exception as error:  # nobody waits for this thread, so it is said where the answer is awaited
@@ -187,6 +190,7 @@ class _Watched:
         self._encoder, self._count = encoder, count
 
     def encode_documents(self, texts: Sequence[str]) -> EncodedBatch:
+        background.check()
         encoded = self._encoder.encode_documents(texts)
         self._count(len(texts))
         return encoded

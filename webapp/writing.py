@@ -20,6 +20,7 @@ from experiments.asking.generation import Generator, find_generator
 from experiments.asking.generator_loading import GeneratorError
 from experiments.project import Project
 from experiments.settings import AskSettings
+from webapp import background
 
 EXTENSION = "bluffline-writing"
 KEPT = 32
@@ -51,7 +52,7 @@ class Writing:
         """Take note of one more token; False stops the generator."""
         self.tokens, self.text = tokens, text
         self.stage = "writing"
-        return not self.stopping.is_set()
+        return not (self.stopping.is_set() or background.ending())
 
 
 class Writers:
@@ -86,8 +87,7 @@ class Writers:
             ended = [old for old, one in self._writings.items() if not one.lives]
             for old in ended[: max(len(self._writings) - KEPT, 0)]:
                 del self._writings[old]
-        arguments = (writing, project, spec, answer, asker)
-        threading.Thread(target=self._work, args=arguments, daemon=True, name="writing").start()
+        background.start("writing", lambda: self._work(writing, project, spec, answer, asker))
         return writing
 
     def _work(self, writing: Writing, project: Project, spec: str, answer: Answer, asker: Asker) -> None:
