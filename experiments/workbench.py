@@ -11,7 +11,8 @@ from experiments.progress import Progress
 from experiments.project import Project
 from experiments.retrieval import TIMED_QUESTIONS, Cut, Index, index
 from experiments.sweep import Inputs
-from store.vectors import StampMismatchError, VectorCache
+from store.stamped import StampMismatchError
+from store.vectors import VectorCache
 
 
 class _Model(NamedTuple):

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store.vectors import CachedVector, StampMismatchError, VectorCache
+from store.stamped import StampMismatchError
+from store.vectors import CachedVector, VectorCache
 
 ROOT = Path(__file__).parent.parent
 STAMP = {"files": "abc", "dimensions": 3, "window": 256, "precision": "fp32"}

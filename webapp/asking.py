@@ -17,8 +17,8 @@ from experiments.asking.asker import Asker, DecisionMismatchError
 from experiments.conditions import Combination
 from experiments.models import EncodedBatch, Encoder, ModelError, ModelStamp, find_model
 from experiments.project import Project
+from store.stamped import StampMismatchError
 from store.tables import DecisionRow
-from store.vectors import StampMismatchError
 from webapp import background
 from webapp.errors import PageError
 

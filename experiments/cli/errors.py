@@ -80,7 +80,7 @@ def _code(error: Exception) -> int | None:
     from experiments.sweep import InputError
     from experiments.tracking import TrackingError
     from store.engine import StoreError
-    from store.vectors import StampMismatchError
+    from store.stamped import StampMismatchError
 
     if isinstance(error, (ProjectError, InputError, UnknownSweepError, StoreError, StampMismatchError)):
         return 2
