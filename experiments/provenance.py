@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpus.canonical import EXTRACTOR
+from experiments.ci_services import checkout
 
 # Raised by hand whenever chunking, embedding, ranking or scoring gives other numbers for the same input.
 PIPELINE = "1"
@@ -21,7 +22,10 @@ _LIBRARIES = ("torch", "sentence-transformers", "transformers", "rank-bm25", "nu
 
 
 class Provenance(NamedTuple):
-    """The state of the code and documents; all None outside a git repository."""
+    """The state of the code and documents; all None where neither git nor a CI service knows any.
+
+    `dirty` is None where only a CI service names the commit: nobody can tell what was changed since.
+    """
 
     commit: str | None
     branch: str | None
@@ -29,41 +33,63 @@ class Provenance(NamedTuple):
     author_date: datetime | None
     dirty: bool | None
     patch_hash: str | None  # of the uncommitted changes, so that two dirty sweeps can be told apart
+    remark: str | None = None  # why something is not known, where a person may have expected it
 
 
 NO_GIT = Provenance(None, None, None, None, None, None)
 
-# What a CI service checks out is a detached commit; it says the branch in its environment.
-_BRANCH_VARIABLES = (
-    *("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "CI_COMMIT_BRANCH", "BRANCH_NAME"),
-    *("BUILDKITE_BRANCH", "CIRCLE_BRANCH", "BITBUCKET_BRANCH", "TRAVIS_BRANCH", "BUILD_SOURCEBRANCHNAME"),
-)
 # Set inside a git hook; they would turn every question towards the hook's repository.
 _REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 _WHOLE_FILE = 20_000_000  # bytes; of a larger untracked file size and time stand for the content
 
 
 def provenance(folder: Path) -> Provenance:
-    """Read the git state of the repository that `folder` lies in; `NO_GIT` where there is none.
+    """Read the git state of the repository that `folder` lies in, and what a CI service says where git knows less.
 
     The project's own state under `folder/var` never makes it dirty.
     """
-    commit = _git(folder, "rev-parse", "HEAD")
+    said = checkout(os.environ)
+    head = _run(folder, "rev-parse", "--verify", "HEAD")
+    commit = _output(head)
     if commit is None:
-        return NO_GIT
-    branch = _git(folder, "symbolic-ref", "--short", "-q", "HEAD") or next(
-        (os.environ[name] for name in _BRANCH_VARIABLES if os.environ.get(name)), None
-    )
+        remark = _why_not(folder, head)
+        if said.commit is None:
+            return NO_GIT._replace(remark=f"{remark}; the sweep says no commit" if remark else None)
+        remark = f"{remark or 'there is no repository here'}; the commit is the one the CI service names, and whether "
+        return Provenance(said.commit, said.branch, said.tag, None, None, None, f"{remark}files differ is not known")
     date = _git(folder, "show", "-s", "--format=%aI", "HEAD")
     dirty, patch = _changes(folder)
     return Provenance(
         commit=commit,
-        branch=branch,
-        tag=_git(folder, "describe", "--tags", "--exact-match", "HEAD"),
+        # What a service checks out is a detached commit; it says the branch in its environment.
+        branch=_git(folder, "symbolic-ref", "--short", "-q", "HEAD") or said.branch,
+        tag=_git(folder, "describe", "--tags", "--exact-match", "HEAD")
+        or (said.tag if said.commit == commit else None),
         author_date=datetime.fromisoformat(date).astimezone(UTC) if date else None,
         dirty=dirty,
         patch_hash=patch,
     )
+
+
+def commit_of(folder: Path, name: str) -> str | None:
+    """The commit that git knows by a name (`HEAD~1`, a tag, a branch, part of a hash); None where it knows none."""
+    if not name or name.startswith("-"):
+        return None
+    return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+
+
+def _why_not(folder: Path, asked: subprocess.CompletedProcess[bytes] | None) -> str | None:
+    """Why git names no commit although there is a repository; None where there is none."""
+    if not any((place / ".git").exists() for place in (folder.resolve(), *folder.resolve().parents)):
+        return None
+    if asked is None:
+        return "there is a git repository, but git is not installed or does not answer"
+    told = asked.stderr.decode("utf-8", "replace").strip().splitlines()
+    if any("dubious ownership" in line for line in told):
+        return "git refuses the repository, because it belongs to another user (see git's safe.directory)"
+    if any("Needed a single revision" in line for line in told):
+        return "the git repository has no commit yet"
+    return f"git cannot read the repository: {told[0].removeprefix('fatal: ')}" if told else None
 
 
 def _changes(folder: Path) -> tuple[bool | None, str | None]:
@@ -77,7 +103,8 @@ def _changes(folder: Path) -> tuple[bool | None, str | None]:
     changes = _git(root, "status", "--porcelain", "-z", "--untracked-files=all", *everything_but)
     if not changes:
         return (None if changes is None else False), None
-    difference = _git(root, "diff", "HEAD", "--binary", "--no-color", "--no-ext-diff", "--no-textconv", *everything_but)
+    plain = ("--binary", "--no-color", "--no-ext-diff", "--no-textconv", "--submodule=diff")
+    difference = _git(root, "diff", "HEAD", *plain, *everything_but)
     digest = hashlib.sha256(f"{changes}\0{difference}".encode("utf-8", "surrogateescape"))
     for entry in changes.split("\0"):
         if entry.startswith("?? "):
@@ -96,8 +123,17 @@ def _content(file: Path) -> bytes:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
+    return _output(_run(folder, *arguments))
+
+
+def _output(done: subprocess.CompletedProcess[bytes] | None) -> str | None:
+    """What git printed; None where it failed or could not be asked."""
+    return done.stdout.decode("utf-8", "surrogateescape").strip() if done and done.returncode == 0 else None
+
+
+def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
     try:
-        done = subprocess.run(  # noqa: S603 - fixed arguments, no shell
+        return subprocess.run(  # noqa: S603 - fixed arguments, no shell
             ["git", "-C", str(folder), *arguments],  # noqa: S607 - the user's own git
             capture_output=True,
             timeout=30,
@@ -110,7 +146,6 @@ def _git(folder: Path, *arguments: str) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.decode("utf-8", "surrogateescape").strip() if done.returncode == 0 else None
 
 
 def versions() -> dict[str, str]:

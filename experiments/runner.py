@@ -51,7 +51,7 @@ def run_sweep(
         CancelledError: If somebody cancelled it; what was recorded stays.
     """
     inputs = read_inputs(project, skip_faults=skip_faults)
-    sweep_id = begin(engine, project, inputs)
+    sweep_id = begin(engine, project, inputs, say)
     recorder = Recorder(engine, project, sweep_id, say)
     try:
         bench = Workbench(project, inputs)

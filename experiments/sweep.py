@@ -7,7 +7,7 @@ import json
 import os
 import socket
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -134,14 +134,22 @@ def _second_models(settings: Settings) -> dict[str, Any]:
     return kept
 
 
-def begin(engine: Engine, project: Project, inputs: Inputs) -> int:
+def begin(engine: Engine, project: Project, inputs: Inputs, say: Callable[[str], None] = lambda _: None) -> int:
     """Begin a sweep, or take up the interrupted one of the same inputs, settings and code.
+
+    Args:
+        engine: The store.
+        project: What is measured.
+        inputs: Its documents and questions.
+        say: Told why the commit is not known, where a person may have expected one.
 
     Returns:
         The sweep's id; it is this process's.
     """
     settle_interrupted(engine)
     came_from = provenance(project.root)
+    if came_from.remark:
+        say(f"{came_from.remark[:1].upper()}{came_from.remark[1:]}.")
     record = settings_record(project.settings)
     fingerprint = _digest(PIPELINE, HIT_RULE, inputs.corpus_hash, inputs.questions_hash, record)
     failed = document_states.as_setting(inputs.document_faults, project.documents)

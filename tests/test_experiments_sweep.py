@@ -104,6 +104,31 @@ def test_only_the_same_inputs_settings_and_code_are_taken_up_again(tmp_path: Pat
     assert state_of(engine, first) == ("running", None)
 
 
+@pytest.mark.parametrize("name", ["PIPELINE", "HIT_RULE"])
+def test_another_hit_rule_or_pipeline_is_another_fingerprint_and_retrieval(
+    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    project = small_project(tmp_path)
+    inputs, settings, stamp = read_inputs(project), project.settings, WordEncoder().stamp
+    before = reads.sweep(engine, begin(engine, project, inputs))
+    key = retrieval_key(inputs, settings.strategies[0], "dense", stamp, settings)
+    monkeypatch.setattr(f"experiments.sweep.{name}", "another")
+    after = reads.sweep(engine, begin(engine, project, inputs))
+    assert before is not None
+    assert after is not None
+    assert before.fingerprint != after.fingerprint
+    assert key != retrieval_key(inputs, settings.strategies[0], "dense", stamp, settings)
+
+
+def test_a_sweep_says_why_git_names_no_commit(tmp_path: Path, engine: Engine) -> None:
+    project, said = small_project(tmp_path), list[str]()
+    begin(engine, project, read_inputs(project), said.append)
+    assert said == []  # a folder that never was a repository needs no words
+    (tmp_path / ".git").write_text("gitdir: /nowhere\n")
+    begin(engine, project, read_inputs(project), said.append)
+    assert said == ["Git cannot read the repository: not a git repository: /nowhere; the sweep says no commit."]
+
+
 def test_a_sweep_whose_process_is_gone_is_settled(tmp_path: Path, engine: Engine) -> None:
     project = small_project(tmp_path)
     sweep_id = begin(engine, project, read_inputs(project))

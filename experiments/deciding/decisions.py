@@ -94,8 +94,8 @@ def decided_at(decision: DecisionRow) -> datetime:
 def on_decision(decision: DecisionRow) -> str:
     """A decision in one sentence."""
     made = f"chosen by {decision.who} on {decided_at(decision):%Y-%m-%d} on sweep {decision.sweep_id}"
-    if decision.commit:
-        made += f", commit {decision.commit[:12]}{' with uncommitted changes' if decision.dirty else ''}"
+    commit = f"commit {decision.commit[:12]}" if decision.commit else "no commit"
+    made += f", {commit}{' with uncommitted changes' if decision.dirty else ''}"
     what = f"threshold {decision.threshold:g} for {decision.combination}"
     return f"Decision {decision.id}: {what}, {made}: {decision.reason}"
 
