@@ -47,6 +47,49 @@ def ranks(outcomes: Sequence[Recorded]) -> NDArray[np.int64]:
     return np.array([outcome.rank or 0 for outcome in outcomes], np.int64)
 
 
+class SideBySide(NamedTuple):
+    """The answerable questions of several combinations in one order.
+
+    Attributes:
+        queries: Ids of the n questions that any of them was asked.
+        needles: Their needles.
+        ranks: Shape (n_combinations, n). Ranks from 1, 0 where the needle was never returned.
+        asked: Shape (n_combinations, n). False where a combination has no answer on record, such as a retriever of
+            one's own whose request failed: such a question is neither found nor missed.
+    """
+
+    queries: tuple[str, ...]
+    needles: tuple[str, ...]
+    ranks: NDArray[np.int64]
+    asked: NDArray[np.bool_]
+
+
+def side_by_side(outcomes: Sequence[Sequence[Recorded]]) -> SideBySide:
+    """Lay combinations out over the questions that any of them was asked.
+
+    Raises:
+        ValueError: If a question has one needle under one combination and another under the next: those were asked
+            different questions.
+    """
+    rows = [{outcome.query_id: outcome for outcome in answerable(one)} for one in outcomes]
+    places: dict[str, int] = {}
+    needles: list[str] = []
+    for row in sorted(rows, key=len, reverse=True):  # the order of whoever was asked most is that of the question set
+        for query, outcome in row.items():
+            if query not in places:
+                places[query] = len(needles)
+                needles.append(outcome.needle_id or "")
+            elif needles[places[query]] != outcome.needle_id:
+                raise ValueError(f"{query!r} stands for different questions: its needle is not the same everywhere")
+    found = np.zeros((len(rows), len(needles)), np.int64)
+    asked = np.zeros((len(rows), len(needles)), bool)
+    for number, row in enumerate(rows):
+        at = [places[query] for query in row]
+        found[number, at] = ranks(list(row.values()))
+        asked[number, at] = True
+    return SideBySide(tuple(places), tuple(needles), found, asked)
+
+
 def score(
     outcomes: Sequence[Outcome],
     cutting: Cutting,
@@ -91,8 +134,9 @@ def score(
 
 def _share_of_needles(asked: Sequence[Recorded], fact: str) -> Proportion:
     """A needle is destroyed or truncated once, however many phrasings ask for it."""
-    needles = {outcome.needle_id: bool(getattr(outcome, fact)) for outcome in asked}
-    return wilson(sum(needles.values()), len(needles))
+    needles = {outcome.needle_id: getattr(outcome, fact) for outcome in asked}
+    known = [lost for lost in needles.values() if lost is not None]  # unknown is neither lost nor safe
+    return wilson(sum(known), len(known))
 
 
 def _proportion(measure: measures.Measure, share: Proportion) -> Number:

@@ -33,6 +33,7 @@ class Hit:
     tokens: int
     contains: bool  # the needle whole, in the embedded text
     quotable: bool  # the needle whole, in the chunk's own words
+    text: str | None = None  # what was returned, where it stands at no one place of the documents
 
     @property
     def locator(self) -> str:
@@ -54,7 +55,7 @@ class Recorded(Protocol):
     @property
     def rank(self) -> int | None: ...  # noqa: D102
     @property
-    def destroyed(self) -> bool: ...  # noqa: D102
+    def destroyed(self) -> bool | None: ...  # noqa: D102
     @property
     def truncated(self) -> bool: ...  # noqa: D102
     @property
@@ -79,7 +80,7 @@ class Outcome:
         phrasing: How it is worded, where given.
         stratum: `near` or `far`, for unanswerable questions only.
         rank: Rank (from 1) of the first returned chunk that contains the needle; None when none is returned.
-        destroyed: No chunk of the strategy contains the needle whole.
+        destroyed: No chunk of the strategy contains the needle whole; None where the chunks are not known.
         truncated: Every chunk that contains it holds its end beyond the encoder's window (retrievers that read
             vectors only).
         quotable: Whether the first hit's own words contain the needle; None without a hit.
@@ -95,7 +96,7 @@ class Outcome:
     phrasing: str | None
     stratum: str | None
     rank: int | None
-    destroyed: bool
+    destroyed: bool | None
     truncated: bool
     quotable: bool | None
     nearest: float | None

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from experiments.evaluation import answerable, ranks
+from experiments.evaluation import side_by_side
 from experiments.outcomes import Recorded
 from experiments.stats.comparison import SignTest, per_needle_sign_test
 from experiments.stats.pairs import paired_matrix
@@ -49,7 +49,7 @@ def compare(outcomes: Mapping[str, Sequence[Recorded]], k: int, alpha: float) ->
     """Compare every combination with every later one, as one family.
 
     Args:
-        outcomes: By combination key; all of the same questions.
+        outcomes: By combination key. A pair is judged on the questions that both have an answer to on record.
         k: Depth at which an answer counts as found.
         alpha: Significance level of the family.
 
@@ -57,22 +57,20 @@ def compare(outcomes: Mapping[str, Sequence[Recorded]], k: int, alpha: float) ->
         m (m - 1) / 2 pairs for m combinations, in the order of the mapping; none where nothing was asked.
 
     Raises:
-        ValueError: If the combinations were not asked the same questions.
+        ValueError: If a question id stands for different questions.
     """
     keys = list(outcomes)
-    asked = {key: answerable(outcomes[key]) for key in keys}
-    questions = {tuple(outcome.query_id for outcome in one) for one in asked.values()}
-    if len(questions) > 1:
-        raise ValueError("combinations that were asked different questions cannot be compared in pairs")
-    if len(keys) < 2 or not asked[keys[0]]:
+    laid = side_by_side([outcomes[key] for key in keys])
+    if len(keys) < 2 or not laid.queries:
         return []
-    found = np.stack([success_at(ranks(asked[key]), k) for key in keys])
-    needles = [outcome.needle_id or "" for outcome in asked[keys[0]]]
-    matrix = paired_matrix(found, alpha)
+    found = np.stack([success_at(one, k) for one in laid.ranks])
+    needles = np.array(laid.needles)
+    matrix = paired_matrix(found, alpha, asked=laid.asked)
     pairs = []
     for row, first in enumerate(keys):
         for column in range(row + 1, len(keys)):
             wins, losses = int(matrix.wins[row, column]), int(matrix.losses[row, column])
+            n, both = int(matrix.n[row, column]), laid.asked[row] & laid.asked[column]
             holm_p = float(matrix.holm_p[row, column])
             pairs.append(
                 Pair(
@@ -81,14 +79,14 @@ def compare(outcomes: Mapping[str, Sequence[Recorded]], k: int, alpha: float) ->
                     k=k,
                     wins=wins,
                     losses=losses,
-                    n=found.shape[1],
+                    n=n,
                     p=float(matrix.p[row, column]),
                     holm_p=holm_p,
                     resolved=holm_p <= alpha,
                     resolvable=bool(matrix.resolvable[row, column]),
                     discordant_needed=int(matrix.discordant_needed[row, column]),
-                    more_questions=questions_needed(wins, losses, found.shape[1], alpha),
-                    by_needle=per_needle_sign_test(found[row], found[column], needles),
+                    more_questions=questions_needed(wins, losses, n, alpha),
+                    by_needle=per_needle_sign_test(found[row, both], found[column, both], needles[both]),
                 )
             )
     return pairs

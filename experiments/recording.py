@@ -17,37 +17,36 @@ from experiments.evaluation import Number
 from experiments.outcomes import Hit, Outcome
 from store.tables import DocumentRow, MeasureRow, OutcomeRow, QueryRow, TextRow
 
-_HIT = pa.struct(
-    [
-        ("document", pa.string()),
-        ("start", pa.int64()),
-        ("end", pa.int64()),
-        ("overlap_start", pa.int64()),
-        ("section", pa.string()),
-        ("score", pa.float64()),
-        ("distance", pa.float64()),
-        ("tokens", pa.int64()),
-        ("contains", pa.bool_()),
-        ("quotable", pa.bool_()),
-    ]
-)
-SCHEMA = pa.schema(
-    [
-        ("query_id", pa.string()),
-        ("needle_id", pa.string()),
-        ("phrasing", pa.string()),
-        ("stratum", pa.string()),
-        ("rank", pa.int64()),
-        ("destroyed", pa.bool_()),
-        ("truncated", pa.bool_()),
-        ("quotable", pa.bool_()),
-        ("nearest", pa.float64()),
-        ("needle_distance", pa.float64()),
-        ("chunk_distance", pa.float64()),
-        ("gap", pa.float64()),
-        ("hits", pa.list_(_HIT)),
-    ]
-)
+_HIT_FIELDS = [
+    ("document", pa.string()),
+    ("start", pa.int64()),
+    ("end", pa.int64()),
+    ("overlap_start", pa.int64()),
+    ("section", pa.string()),
+    ("score", pa.float64()),
+    ("distance", pa.float64()),
+    ("tokens", pa.int64()),
+    ("contains", pa.bool_()),
+    ("quotable", pa.bool_()),
+    ("text", pa.string()),
+]
+_FIELDS = [
+    ("query_id", pa.string()),
+    ("needle_id", pa.string()),
+    ("phrasing", pa.string()),
+    ("stratum", pa.string()),
+    ("rank", pa.int64()),
+    ("destroyed", pa.bool_()),
+    ("truncated", pa.bool_()),
+    ("quotable", pa.bool_()),
+    ("nearest", pa.float64()),
+    ("needle_distance", pa.float64()),
+    ("chunk_distance", pa.float64()),
+    ("gap", pa.float64()),
+]
+SCHEMA = pa.schema([*_FIELDS, ("hits", pa.list_(pa.struct(_HIT_FIELDS)))])
+# Files of before hits could carry a text of their own.
+_WITHOUT_TEXT = pa.schema([*_FIELDS, ("hits", pa.list_(pa.struct(_HIT_FIELDS[:-1])))])
 
 
 def to_parquet(outcomes: Sequence[Outcome]) -> bytes:
@@ -84,7 +83,9 @@ def _table(data: bytes) -> pa.Table:
         table = pq.ParquetFile(io.BytesIO(data)).read(use_threads=False)
     except pa.ArrowInvalid as error:
         raise ValueError(f"not a Parquet file of outcomes: {error}") from error
-    if not table.schema.equals(SCHEMA):  # casting would fill fields that a hit lacks with nulls
+    if not any(
+        table.schema.equals(one) for one in (SCHEMA, _WITHOUT_TEXT)
+    ):  # casting would fill fields that a hit lacks with nulls
         columns = ", ".join(f"{field.name} {field.type}" for field in table.schema)
         raise ValueError(f"the file holds no outcomes of this version, its columns are {columns}")
     return table

@@ -125,7 +125,7 @@ class OutcomeRecord(NamedTuple):
     phrasing: str | None
     stratum: str | None
     rank: int | None
-    destroyed: bool
+    destroyed: bool | None
     truncated: bool
     quotable: bool | None
     nearest: float | None

@@ -16,7 +16,7 @@ class RankRecord(NamedTuple):
 
     query_id: str
     rank: int | None
-    destroyed: bool
+    destroyed: bool | None
 
 
 def ranks(engine: Engine, sweep_ids: Sequence[int]) -> dict[int, dict[str, list[RankRecord]]]:

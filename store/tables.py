@@ -127,7 +127,7 @@ class OutcomeRow(SQLModel, table=True):
     )
     query_id: str = Field(primary_key=True)
     rank: int | None = None
-    destroyed: bool = False
+    destroyed: bool | None = False  # None: not known, of a retriever that does not show its chunks
     truncated: bool = False
     truncated_by: str | None = None  # whose window: encoder, scorer, or both; None in older records too
     quotable: bool | None = None

@@ -43,6 +43,11 @@ def test_refusing_everything_is_matched_by_refusing_everything():
     assert at_equal_coverage(0.0, question_set(1), question_set(2)) == 0.0
 
 
-def test_a_question_that_only_one_was_asked_makes_them_incomparable():
+def test_a_question_that_only_one_gave_an_answer_to_is_left_out():
+    some = question_set(1)[:-20]
+    assert at_equal_coverage(0.5, question_set(1), some) == at_equal_coverage(0.5, some, some)
+
+
+def test_without_a_question_in_common_they_are_incomparable():
     with pytest.raises(ValueError, match="same questions"):
-        at_equal_coverage(0.5, question_set(1), question_set(1)[:-1])
+        at_equal_coverage(0.5, question_set(1)[:3], question_set(1)[3:])

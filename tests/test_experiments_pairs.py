@@ -101,9 +101,21 @@ def test_unanswerable_questions_take_no_part():
     assert pair.n == 4
 
 
-def test_combinations_that_were_asked_different_questions_are_not_compared():
+def test_an_id_that_stands_for_different_questions_is_not_compared():
     with pytest.raises(ValueError, match="different questions"):
-        compare({"one": asked([1, 0]), "two": asked([1])}, 20, ALPHA)
+        compare({"one": [found("q", "n", 1)], "two": [found("q", "m", 1)]}, 20, ALPHA)
+
+
+def test_a_question_that_one_side_gave_no_answer_to_counts_for_neither():
+    one, two, three = asked([1, 1, 0, 1]), asked([0, 0, 1, 0]), asked([0, 0, 0, 1])
+    pairs = compare({"one": one, "two": [two[0], *two[2:]], "three": three[:3]}, 20, ALPHA)
+    assert [(pair.first, pair.second, pair.wins, pair.losses, pair.n) for pair in pairs] == [
+        ("one", "two", 2, 1, 3),
+        ("one", "three", 2, 0, 3),
+        ("two", "three", 1, 0, 2),
+    ]
+    alone = compare({"one": [one[0], *one[2:]], "two": [two[0], *two[2:]]}, 20, ALPHA)[0]
+    assert (pairs[0].p, pairs[0].by_needle) == (alone.p, alone.by_needle)
 
 
 def test_nothing_to_compare_is_no_pairs():

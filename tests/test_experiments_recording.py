@@ -36,6 +36,7 @@ hits = st.builds(
     st.integers(0, 4096),
     st.booleans(),
     st.booleans(),
+    st.none() | words,
 )
 outcomes = st.builds(
     Outcome,
@@ -44,7 +45,7 @@ outcomes = st.builds(
     phrasing=st.none() | words,
     stratum=st.none() | st.sampled_from(["near", "far"]),
     rank=st.none() | st.integers(1, 10**6),
-    destroyed=st.booleans(),
+    destroyed=st.none() | st.booleans(),
     truncated=st.booleans(),
     quotable=st.none() | st.booleans(),
     nearest=st.none() | distances,
@@ -183,3 +184,17 @@ def test_one_questions_outcome_is_read_without_the_others(recorded):
 def test_a_file_of_something_else_has_no_outcome_of_any_question():
     with pytest.raises(ValueError, match="not a Parquet file"):
         outcome_from_parquet(b"PAR?", "q")
+
+
+def test_a_file_of_before_hits_could_carry_a_text_is_still_read():
+    new = to_parquet(retrieved(STRATEGIES[0], "dense").outcomes)
+    rows = pq.read_table(io.BytesIO(new)).to_pylist()
+    for row in rows:
+        for one in row["hits"]:
+            del one["text"]
+    old = pa.schema(
+        [*list(SCHEMA)[:-1], ("hits", pa.list_(pa.struct(list(SCHEMA.field("hits").type.value_type)[:-1])))]
+    )
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows, schema=old), buffer)
+    assert from_parquet(buffer.getvalue()) == from_parquet(new)

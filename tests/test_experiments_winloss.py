@@ -99,11 +99,24 @@ def test_there_is_nothing_to_compare_without_combinations_or_answerable_question
     assert compare_all({"a": [unanswerable("u", "near", 0.4)]}, 4, "question", alpha=0.05, seed=1) is None
 
 
-def test_combinations_that_were_asked_different_questions_are_not_compared():
+def test_an_id_that_stands_for_different_questions_is_not_compared():
     with pytest.raises(ValueError, match="different questions"):
-        compare_all({"a": ranked(1), "b": [found("other", "n", 1)]}, 4, "question", alpha=0.05, seed=1)
-    with pytest.raises(ValueError, match="different questions"):
-        discordant(ranked(1), [found("other", "n", 1)], 4, "question")
+        compare_all({"a": [found("q", "n", 1)], "b": [found("q", "m", 1)]}, 4, "question", alpha=0.05, seed=1)
+
+
+def test_pairs_are_judged_on_the_questions_both_gave_an_answer_to():
+    a = [found("q1", "n1", 1), found("q2", "n1", 1), found("q3", "n2", None), found("q4", "n2", 2)]
+    b = [found("q1", "n1", None), found("q3", "n2", 1), found("q4", "n2", None)]  # q2 failed
+    by_question = compare_all({"a": a, "b": b}, 4, "question", alpha=0.05, seed=1)
+    by_needle = compare_all({"a": a, "b": b}, 4, "needle", alpha=0.05, seed=1)
+    assert by_question is not None
+    assert by_needle is not None
+    assert by_question.pairing("a", "b")[4:7] == (2, 1, 3)
+    assert by_needle.pairing("a", "b")[4:7] == (1, 0, 2)  # of n2 each found one phrasing
+    assert [one.found.n for one in by_question.standings] == [4, 3]
+    won, lost = discordant(a, b, 4, "question")
+    assert [group[0].first.query_id for group in won] == ["q1", "q4"]
+    assert [group[0].first.query_id for group in lost] == ["q3"]
 
 
 def test_a_combination_that_is_not_there_or_is_the_same_makes_no_pair():

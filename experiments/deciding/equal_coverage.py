@@ -18,17 +18,19 @@ def at_equal_coverage(threshold: float | None, of: Sequence[Recorded], other: Se
     Args:
         threshold: Where the first combination is cut; None for no threshold.
         of: Its outcomes.
-        other: The second combination's outcomes on the same questions.
+        other: The second combination's outcomes; only questions both have on record are counted.
 
     Returns:
         To three places; where no threshold gives the same number the one that comes nearest, the strictest of equals.
         None where there is no threshold to compare with.
 
     Raises:
-        ValueError: If the two were not asked the same questions.
+        ValueError: If the two have no question in common.
     """
-    if {one.query_id for one in of} != {one.query_id for one in other}:
+    shared = {one.query_id for one in of} & {one.query_id for one in other}
+    if (of or other) and not shared:
         raise ValueError("coverages can only be compared on the same questions")
+    of, other = ([one for one in side if one.query_id in shared] for side in (of, other))
     if threshold is None:
         return None
     answered = int(np.count_nonzero(nearest_distances(of) < threshold))

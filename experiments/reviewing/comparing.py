@@ -39,7 +39,7 @@ class Ranked(Protocol):
     @property
     def rank(self) -> int | None: ...  # noqa: D102
     @property
-    def destroyed(self) -> bool: ...  # noqa: D102
+    def destroyed(self) -> bool | None: ...  # noqa: D102
 
 
 class Comparability(NamedTuple):

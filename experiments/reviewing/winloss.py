@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from experiments.evaluation import answerable, ranks
+from experiments.evaluation import answerable, ranks, side_by_side
 from experiments.outcomes import Recorded
 from experiments.stats.intervals import Proportion
 from experiments.stats.pairs import PairedMatrix, best_share, paired_matrix
@@ -65,7 +65,7 @@ class WinLoss(NamedTuple):
     k: int
     unit: Unit
     alpha: float
-    n: int  # questions, or needles
+    n: int  # questions, or needles, that any of them was asked; a pair's own is in the matrix
     matrix: PairedMatrix
     standings: tuple[Standing, ...]
 
@@ -106,7 +106,7 @@ class WinLoss(NamedTuple):
             unit=self.unit,
             wins=wins,
             losses=losses,
-            n=self.n,
+            n=int(matrix.n[row, column]),
             p=float(matrix.p[row, column]),
             holm_p=holm_p,
             resolved=holm_p <= self.alpha,
@@ -131,7 +131,8 @@ def compare_all(
     """Compare all combinations in pairs.
 
     Args:
-        outcomes: By combination key; all of the same questions.
+        outcomes: By combination key. A pair is judged on the questions both have an answer to on record; how firm the
+            order is, on those that all have.
         k: Depth at which an answer counts as found.
         unit: What is counted.
         alpha: Significance level of the whole family.
@@ -141,25 +142,24 @@ def compare_all(
         None where there is no combination, or no answerable question was asked.
 
     Raises:
-        ValueError: If the combinations were not asked the same questions.
+        ValueError: If a question id stands for different questions.
     """
     keys = tuple(outcomes)
-    asked = {key: answerable(outcomes[key]) for key in keys}
-    if len({tuple(outcome.query_id for outcome in one) for one in asked.values()}) > 1:
-        raise ValueError("combinations that were asked different questions cannot be compared in pairs")
-    if not keys or not asked[keys[0]]:
+    laid = side_by_side([outcomes[key] for key in keys])
+    if not laid.queries:
         return None
-    depths = [ranks(asked[key]) for key in keys]
-    found = np.stack([success_at(one, k) for one in depths])
-    needles = [outcome.needle_id or "" for outcome in asked[keys[0]]]
-    matrix = paired_matrix(found, alpha, needles if unit == "needle" else None)
+    found = np.stack([success_at(one, k) for one in laid.ranks])
+    needles = np.array(laid.needles)
+    matrix = paired_matrix(found, alpha, needles if unit == "needle" else None, laid.asked)
     resolved = matrix.holm_p <= alpha
     ahead, behind = matrix.wins > matrix.losses, matrix.wins < matrix.losses
-    shares = best_share(found.astype(float), needles, seed=seed)
+    everyone = laid.asked.all(axis=0)
+    everyone = everyone if everyone.any() else laid.asked.any(axis=0)
+    shares = best_share(found[:, everyone].astype(float), needles[everyone], seed=seed)
     standings = tuple(
         Standing(
             key=key,
-            found=recall_at(depths[row], k),
+            found=recall_at(laid.ranks[row, laid.asked[row]], k),
             beats=int((resolved & ahead)[row].sum()),
             beaten=int((resolved & behind)[row].sum()),
             best_share=float(shares[row]),
@@ -172,7 +172,7 @@ def compare_all(
 
 def by_found(outcomes: Mapping[str, Sequence[Recorded]], k: int) -> list[str]:
     """Combination keys, the one that finds most at k first, equal ones in the order of the mapping."""
-    found = {key: recall_at(ranks(answerable(one)), k).hits for key, one in outcomes.items()}
+    found = {key: recall_at(ranks(answerable(one)), k).estimate or 0.0 for key, one in outcomes.items()}
     return sorted(outcomes, key=lambda key: -found[key])
 
 
@@ -183,19 +183,16 @@ def discordant(
 
     Args:
         first: Outcomes of one combination.
-        second: Outcomes of the other, of the same questions.
+        second: Outcomes of the other; questions only one of them has on record are left out.
         k: Depth.
         unit: `question` gives groups of one; `needle` gives all phrasings of each needle the two differ on.
-
-    Raises:
-        ValueError: If the two were not asked the same questions.
     """
+    others = {outcome.query_id: outcome for outcome in answerable(second)}
     pairs = [
-        Discordant(one, other, _found(one, k), _found(other, k))
-        for one, other in zip(answerable(first), answerable(second), strict=True)
+        Discordant(one, others[one.query_id], _found(one, k), _found(others[one.query_id], k))
+        for one in answerable(first)
+        if one.query_id in others
     ]
-    if any(one.first.query_id != one.second.query_id for one in pairs):
-        raise ValueError("two combinations that were asked different questions have no discordant questions")
     groups: dict[str, list[Discordant]] = {}
     for pair in pairs:
         name = pair.first.needle_id if unit == "needle" else pair.first.query_id

@@ -22,6 +22,7 @@ class PairedMatrix(NamedTuple):
         resolvable: False where the pair cannot be resolved with these questions: its Holm p would stay over alpha
             even if all its discordant items went one way, the other pairs staying as they are.
         discordant_needed: The fewest discordant items that could resolve the pair, if all went one way.
+        n: Items both were asked.
     """
 
     wins: IntArray
@@ -30,9 +31,15 @@ class PairedMatrix(NamedTuple):
     holm_p: FloatArray
     resolvable: BoolArray
     discordant_needed: IntArray
+    n: IntArray
 
 
-def paired_matrix(hits: npt.ArrayLike, alpha: float = 0.05, needles: npt.ArrayLike | None = None) -> PairedMatrix:
+def paired_matrix(
+    hits: npt.ArrayLike,
+    alpha: float = 0.05,
+    needles: npt.ArrayLike | None = None,
+    asked: npt.ArrayLike | None = None,
+) -> PairedMatrix:
     """Compare all combinations in pairs on the same queries.
 
     Whether a pair is resolvable follows Holm's own steps. With m pairs of which r are resolved, a further pair is
@@ -45,6 +52,8 @@ def paired_matrix(hits: npt.ArrayLike, alpha: float = 0.05, needles: npt.ArrayLi
         alpha: Significance level for the whole family, strictly between 0 and 1.
         needles: Shape (n_queries,), or None. Where given, items are needles (won when a combination hits more of
             a needle's phrasings than the other), else queries.
+        asked: Shape (n_combinations, n_queries), or None for all. False where a combination gave no answer at all; such
+            a query counts for none of its pairs.
 
     Raises:
         ValueError: If the hits are not a two-dimensional boolean array, there are no combinations, labels do not
@@ -52,9 +61,12 @@ def paired_matrix(hits: npt.ArrayLike, alpha: float = 0.05, needles: npt.ArrayLi
     """
     table, level = bools("hits", hits, 2), open_fraction("alpha", alpha)
     k = len(table)
+    answered = np.ones_like(table) if asked is None else bools("asked", asked, 2)
+    if answered.shape != table.shape:
+        raise ValueError(f"asked has shape {answered.shape}, hits {table.shape}")
     if k == 0:
         raise ValueError("hits must hold at least one combination, got 0")
-    wins = _wins(table) if needles is None else _needle_wins(table, needles)
+    wins = _wins(table, answered) if needles is None else _needle_wins(table, answered, needles)
     losses = wins.T.copy()
     p = sign_test_p_matrix(wins, losses)
     upper = np.triu_indices(k, 1)
@@ -66,19 +78,35 @@ def paired_matrix(hits: npt.ArrayLike, alpha: float = 0.05, needles: npt.ArrayLi
     remaining = max(1, len(adjusted) - int((adjusted <= level).sum()))
     needed = fewest_discordant(level, remaining)
     possible = (wins + losses >= needed) | (holm_p <= level)
-    return PairedMatrix(wins, losses, p, holm_p, possible, np.full((k, k), needed, dtype=np.int64))
+    fewest = np.full((k, k), needed, dtype=np.int64)
+    return PairedMatrix(wins, losses, p, holm_p, possible, fewest, _shared(answered, needles))
 
 
-def _wins(hits: BoolArray) -> IntArray:
+def _wins(hits: BoolArray, asked: BoolArray) -> IntArray:
     # Products of 0 and 1 in float64 are exact and run in BLAS; integer products would not.
-    ones = hits.astype(np.float64)
-    return np.rint(ones @ (1.0 - ones).T).astype(np.int64)
+    found, missed = (hits & asked).astype(np.float64), (asked & ~hits).astype(np.float64)
+    return np.rint(found @ missed.T).astype(np.int64)
 
 
-def _needle_wins(hits: BoolArray, needles: npt.ArrayLike) -> IntArray:
-    sums = _cluster_sums(hits.astype(np.float64), needles, "needles")
+def _needle_wins(hits: BoolArray, asked: BoolArray, needles: npt.ArrayLike) -> IntArray:
     # Row by row: the whole comparison at once would take k * k * needles cells.
-    return np.stack([(row > sums).sum(axis=1) for row in sums]).astype(np.int64)
+    if asked.all():
+        sums = _cluster_sums(hits.astype(np.float64), needles, "needles")
+        return np.stack([(row > sums).sum(axis=1) for row in sums]).astype(np.int64)
+    leads = (
+        _cluster_sums((row.astype(np.float64) - hits) * (answered & asked), needles, "needles")
+        for row, answered in zip(hits, asked, strict=True)
+    )
+    return np.stack([(lead > 0).sum(axis=1) for lead in leads]).astype(np.int64)
+
+
+def _shared(asked: BoolArray, needles: npt.ArrayLike | None) -> IntArray:
+    """How many items each pair shares, shape (k, k)."""
+    if needles is None:
+        ones = asked.astype(np.float64)
+        return np.rint(ones @ ones.T).astype(np.int64)
+    both = (_cluster_sums((row & asked).astype(np.float64), needles, "needles") for row in asked)
+    return np.stack([(shared > 0).sum(axis=1) for shared in both]).astype(np.int64)
 
 
 def best_share(values: npt.ArrayLike, clusters: npt.ArrayLike, *, seed: int, resamples: int = 2000) -> FloatArray:

@@ -21,7 +21,7 @@ def on_winloss(winloss: WinLoss | None, name: Name) -> Verdict:
     """
     if winloss is None:
         return Verdict("Nothing can be compared: no combination has an answerable question on record.")
-    leader = max(winloss.standings, key=lambda one: one.found.hits)  # max keeps the first of equals
+    leader = max(winloss.standings, key=lambda one: one.found.estimate or 0.0)  # max keeps the first of equals
     finds = f"{name(leader.key)} finds {counted(leader.found, 'question')} at R@{winloss.k}"
     if len(winloss.standings) == 1:
         return Verdict(f"{finds}; there is nothing else to compare it with.")
@@ -57,7 +57,7 @@ def on_pairing(pairing: Pairing, first: str, second: str) -> str:
 def _lead(winloss: WinLoss, leader: Standing, name: Name) -> str:
     others = len(winloss.standings) - 1
     level = others - leader.beats - leader.beaten
-    equals = [name(one.key) for one in winloss.standings if one is not leader and one.found.hits == leader.found.hits]
+    equals = [name(one.key) for one in winloss.standings if one is not leader and one.found[:2] == leader.found[:2]]
     tie = f", as many as {listed(equals[:3])}{' and more' if len(equals) > 3 else ''}" if equals else ""
     if not leader.beats and not leader.beaten:
         return f"{tie or ', more than any other'}, but nothing is proven: it cannot be told from {_of(level, others)}."

@@ -76,7 +76,7 @@ def on_strategies(arms: Sequence[Arm], k: int, alpha: float) -> Verdict:
 def leader_of(arms: Sequence[Arm], k: int) -> Arm | None:
     """The combination that finds most at k, the earlier one of equals; None where nothing was asked."""
     asked = [arm for arm in arms if answerable(arm.outcomes)]
-    return max(asked, key=lambda arm: _found(arm, k).hits, default=None)  # max keeps the first of equals
+    return max(asked, key=lambda arm: _found(arm, k).estimate or 0.0, default=None)  # max keeps the first of equals
 
 
 def on_destroyed(arms: Sequence[Arm]) -> str:
@@ -95,12 +95,14 @@ def on_destroyed(arms: Sequence[Arm]) -> str:
 
 
 def destroyed_by_strategy(arms: Sequence[Arm]) -> dict[str, Proportion]:
-    """Destroyed needles of each strategy."""
+    """Destroyed needles of each strategy whose chunks are known."""
     shares = {}
     for arm in arms:
         if arm.strategy not in shares:
             needles = {outcome.needle_id: outcome.destroyed for outcome in answerable(arm.outcomes)}
-            shares[arm.strategy] = wilson(sum(needles.values()), len(needles))
+            known = [lost for lost in needles.values() if lost is not None]
+            if known or not needles:
+                shares[arm.strategy] = wilson(sum(known), len(known))
     return shares
 
 

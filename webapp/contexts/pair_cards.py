@@ -108,7 +108,8 @@ def card(
     k = pairing.k
     known = {query.query_id: query for query in queries}
     won, lost = discordant(outcomes, others, k, pairing.unit)
-    found = [(_found(one, k), _found(other, k)) for one, other in zip(outcomes, others, strict=True)]
+    by_question = {other.query_id: other for other in others}
+    found = [(_found(one, k), _found(by_question[one.query_id], k)) for one in outcomes if one.query_id in by_question]
 
     def side(head: Head, groups: Sequence[Sequence[Discordant]]) -> Side:
         count = plural(len(groups), pairing.unit) if groups else f"no {pairing.unit}"

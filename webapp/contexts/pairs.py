@@ -188,7 +188,7 @@ def build(
 
 
 def _proven(found: WinLoss | None) -> bool:
-    leader = max(found.standings, key=lambda one: one.found.hits) if found else None
+    leader = max(found.standings, key=lambda one: one.found.estimate or 0.0) if found else None
     return leader is not None and leader.beats > 0
 
 
