@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpus.documents import Document, load_documents
+from corpus.extraction.limits import Limits
 from corpus.faults import Fault
 from corpus.headings import headings
 from corpus.overlap import PhrasingOverlap, overlaps_by_phrasing
@@ -81,17 +82,25 @@ def check(
     *,
     strip_front_matter: bool = True,
     strip_bibliography: Sequence[str] = (),
+    limits: Limits | None = None,
+    cache: Path | None = None,
 ) -> CheckReport:
     """Load a corpus and its questions and report every fault of both at once.
 
     Args:
-        documents_folder: Folder of Markdown and text files.
+        documents_folder: Folder of documents.
         questions_file: JSONL or CSV.
         strip_front_matter: See ``load_documents``.
         strip_bibliography: See ``load_documents``.
+        limits: See ``load_documents``.
+        cache: See ``load_documents``.
     """
     loaded = load_documents(
-        documents_folder, strip_front_matter=strip_front_matter, strip_bibliography=strip_bibliography
+        documents_folder,
+        strip_front_matter=strip_front_matter,
+        strip_bibliography=strip_bibliography,
+        limits=limits,
+        cache=cache,
     )
     asked = load_questions(questions_file, loaded.documents)
     return CheckReport(

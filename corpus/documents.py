@@ -1,25 +1,27 @@
-"""Documents: a folder of Markdown and text files as canonical texts."""
+"""Documents: a folder of files as canonical texts."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from corpus.canonical import (
-    UndecodableError,
-    canonical_text,
-    front_matter_title,
-    split_front_matter,
-)
+from corpus.canonical import front_matter_title, split_front_matter
 from corpus.canonical import strip_bibliography as without_bibliography
+from corpus.extraction.cache import ExtractionCache
+from corpus.extraction.extracted import Extracted, Extraction, ExtractionError
+from corpus.extraction.formats import SUFFIXES, is_document
+from corpus.extraction.guarded import extract_many
+from corpus.extraction.limits import Limits
+from corpus.extraction.reading import Reader, extract_bytes, read_limited, reader_of
 from corpus.faults import Fault, in_order
 from corpus.headings import all_headings, title_heading
+from corpus.locators import Locator, clipped, locate
 
-SUFFIXES = (".md", ".markdown", ".txt")
-MOST_BYTES = 100_000_000
+_WITH_FRONT_MATTER = ("markdown", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,11 @@ class Document:
         text: The canonical text; every offset counts code points in it.
         source: Path of the file it was read from.
         sha256: Hex digest of the canonical text in UTF-8.
-        encoding: What the file was read in.
+        encoding: What the file was read in; empty for formats that say so themselves.
+        file_sha256: Hex digest of the file's bytes.
+        extractor: What made the text of the file: rules, library and their versions.
+        locators: Which places of the file the text came from; empty where the text is the file itself.
+        extraction: What extraction did.
     """
 
     id: str
@@ -42,6 +48,14 @@ class Document:
     source: str
     sha256: str
     encoding: str
+    file_sha256: str = ""
+    extractor: str = ""
+    locators: tuple[Locator, ...] = ()
+    extraction: Extraction = field(default_factory=Extraction)
+
+    def locator(self, start: int, end: int) -> str:
+        """Return the fragment that leads to a range of the text, as ``#page=12`` or ``#char=25873,26272``."""
+        return locate(self.locators, start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +67,38 @@ class LoadedDocuments:
     skipped: tuple[str, ...] = ()
 
 
-def load_documents(
-    folder: Path, *, strip_front_matter: bool = True, strip_bibliography: Sequence[str] = ()
-) -> LoadedDocuments:
-    """Read every ``.md``, ``.markdown`` and ``.txt`` file of a folder and its subfolders.
+class _File(NamedTuple):
+    """A file that is to be read."""
 
-    Hidden files and folders are ignored, files with other suffixes and linked folders are listed as skipped, and
-    links that lead out of the folder are faults.
+    path: Path
+    name: str  # the document's id
+
+
+def load_documents(
+    folder: Path,
+    *,
+    strip_front_matter: bool = True,
+    strip_bibliography: Sequence[str] = (),
+    limits: Limits | None = None,
+    cache: Path | None = None,
+) -> LoadedDocuments:
+    """Read every document of a folder and its subfolders.
+
+    Hidden files and folders are ignored, files of formats that are no documents and linked folders are listed as
+    skipped, and links that lead out of the folder are faults. Formats that may hang or break whoever reads them are
+    read in processes of their own, several at a time.
 
     Args:
         folder: The documents folder.
         strip_front_matter: Whether YAML or TOML front matter is cut off (its title is used all the same).
         strip_bibliography: Titles of the closing heading that is cut off with everything behind it.
+        limits: What one file may cost.
+        cache: Folder of what was extracted before; None extracts everything anew.
     """
     if not folder.is_dir():
         problem = "the documents folder is not a folder" if folder.exists() else "the documents folder does not exist"
         return LoadedDocuments((), (Fault(folder.as_posix(), None, "", problem, "Check the path."),))
-    documents: list[Document] = []
+    files: list[_File] = []
     faults: list[Fault] = []
     skipped: list[str] = []
     for path in _files(folder):
@@ -77,19 +106,67 @@ def load_documents(
         unreadable = _unreadable(path, folder)
         if unreadable is not None:
             faults.append(unreadable)
-        elif not path.is_file() or path.suffix.lower() not in SUFFIXES:
+        elif not path.is_file() or not is_document(name):
             skipped.append(_printable(name))
         else:
-            loaded = _load(path, name, strip_front_matter, strip_bibliography)
-            if isinstance(loaded, Document):
-                documents.append(loaded)
-            else:
-                faults.append(loaded)
+            files.append(_File(path, name))
+    documents: list[Document] = []
+    kept = ExtractionCache(cache) if cache is not None else None
+    for file, found in _extracted(files, limits or Limits(), kept):
+        loaded = found if isinstance(found, Fault) else _document(file, found, strip_front_matter, strip_bibliography)
+        if isinstance(loaded, Document):
+            documents.append(loaded)
+        else:
+            faults.append(loaded)
     if not documents and not faults:
         advice = f"Put files ending in {', '.join(SUFFIXES)} into it."
         faults.append(Fault(folder.as_posix(), None, "", "the documents folder holds no documents", advice))
     by_id = tuple(sorted(documents, key=lambda document: document.id))
     return LoadedDocuments(by_id, in_order(faults), tuple(sorted(skipped)))
+
+
+class _Read(NamedTuple):
+    """A file's text, with what it was made of."""
+
+    extracted: Extracted
+    file_sha256: str
+    extractor: str
+
+
+def _extracted(
+    files: Sequence[_File], limits: Limits, cache: ExtractionCache | None
+) -> Iterator[tuple[_File, _Read | Fault]]:
+    """Read files, each as soon as it can be: those in the cache and the harmless ones at once."""
+    waiting: dict[Path, tuple[_File, str, Reader]] = {}
+    for file in files:
+        try:
+            reader = reader_of(file.path)
+            data = read_limited(file.path, limits)
+            sha256 = hashlib.sha256(data).hexdigest()
+            known = cache.get(sha256, reader.extractor, limits) if cache is not None and reader.guarded else None
+            if known is None and reader.guarded and data:
+                waiting[file.path] = (file, sha256, reader)
+            else:
+                yield file, _Read(known or extract_bytes(data, reader, limits), sha256, reader.extractor)
+        except (ExtractionError, OSError) as error:
+            yield file, fault_of(file.path, error)
+    for path, found in extract_many(list(waiting), limits):
+        file, sha256, reader = waiting[path]
+        if isinstance(found, ExtractionError):
+            yield file, fault_of(path, found)
+            continue
+        if cache is not None:
+            cache.put(sha256, reader.extractor, limits, found)
+        yield file, _Read(found, sha256, reader.extractor)
+
+
+def fault_of(path: Path, error: ExtractionError | OSError) -> Fault:
+    """Return why a document has no text as a fault."""
+    file = path.as_posix()
+    if isinstance(error, ExtractionError):
+        return Fault(file, error.line, error.value, error.problem, error.advice, error.kind)
+    problem = f"the file cannot be read ({error.strerror})"
+    return Fault(file, None, "", problem, "Check its permissions.", "failed")
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -121,39 +198,29 @@ def _unreadable(path: Path, folder: Path) -> Fault | None:
     return None
 
 
-def _load(path: Path, name: str, strip_front_matter: bool, bibliography: Sequence[str]) -> Document | Fault:
-    file = path.as_posix()
-    try:
-        data = read_limited(path)
-        text, encoding = canonical_text(data)
-    except UndecodableError as error:
-        return Fault(file, error.line, error.value, error.problem, error.advice)
-    except OSError as error:
-        return Fault(file, None, "", f"the file cannot be read ({error.strerror})", "Check its permissions.")
-    if not text.strip():
-        problem = "the file holds white space only" if text else "the file is empty"
-        return Fault(file, None, "", problem, "Write the document, or remove the file.")
-    front_matter, body = split_front_matter(text)
-    kept = without_bibliography(body if strip_front_matter else text, bibliography)
+def _document(file: _File, read: _Read, strip_front_matter: bool, bibliography: Sequence[str]) -> Document | Fault:
+    source = file.path.as_posix()
+    extracted = read.extracted
+    front_matter, body = "", extracted.text
+    if extracted.facts.format in _WITH_FRONT_MATTER:
+        front_matter, body = split_front_matter(extracted.text)
+    kept = without_bibliography(body if strip_front_matter else extracted.text, bibliography)
     if not kept.strip():
         problem = "nothing is left of the file without its front matter and bibliography"
-        return Fault(file, None, "", problem, "Write the document, or remove the file.")
-    title = _title(body, front_matter) or PurePosixPath(name).stem
-    return Document(name, title, kept, file, hashlib.sha256(kept.encode("utf-8")).hexdigest(), encoding)
-
-
-def read_limited(path: Path) -> bytes:
-    """Return a file's bytes.
-
-    Raises:
-        UndecodableError: If the file is larger than 100 MB, which no text of an evaluation is.
-        OSError: If it cannot be read.
-    """
-    size = path.stat().st_size
-    if size > MOST_BYTES:
-        problem = f"the file is larger than {MOST_BYTES // 1_000_000} MB"
-        raise UndecodableError(problem, "Split it, or remove it.", None, f"{size} bytes")
-    return path.read_bytes()
+        return Fault(source, None, "", problem, "Write the document, or remove the file.", "empty")
+    title = extracted.title or _title(body, front_matter) or PurePosixPath(file.name).stem
+    return Document(
+        id=file.name,
+        title=title,
+        text=kept,
+        source=source,
+        sha256=hashlib.sha256(kept.encode("utf-8")).hexdigest(),
+        encoding=extracted.encoding,
+        file_sha256=read.file_sha256,
+        extractor=read.extractor,
+        locators=clipped(extracted.locators, len(kept)),
+        extraction=extracted.facts,
+    )
 
 
 def _title(body: str, front_matter: str) -> str | None:

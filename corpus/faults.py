@@ -24,6 +24,7 @@ class Fault:
         value: The offending value, shortened when the fault is made; empty where there is none.
         problem: What is wrong, without a full stop.
         advice: What to do, as one or more sentences.
+        kind: Of a document that cannot be read, why, as one word (see ``corpus.extraction.extracted.ErrorKind``).
     """
 
     file: str
@@ -31,6 +32,7 @@ class Fault:
     value: str
     problem: str
     advice: str
+    kind: str = ""
 
     def __post_init__(self) -> None:
         """Shorten the value, so that no caller has to."""

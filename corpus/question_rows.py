@@ -14,7 +14,9 @@ from typing import NamedTuple
 from rapidfuzz import fuzz, process
 
 from corpus.canonical import UndecodableError, canonical_text
-from corpus.documents import read_limited
+from corpus.extraction.extracted import ExtractionError
+from corpus.extraction.limits import Limits
+from corpus.extraction.reading import read_limited
 from corpus.faults import Fault
 
 COLUMNS = ("id", "question", "needle", "document", "start", "end", "phrasing", "stratum", "key_facts")
@@ -41,8 +43,8 @@ def read_rows(path: Path) -> tuple[list[Row], list[Fault]]:
         problem = "the questions file is not a file" if path.exists() else "the questions file does not exist"
         return [], [Fault(file, None, "", problem, "Check the path.")]
     try:
-        text = canonical_text(read_limited(path)).text
-    except UndecodableError as error:
+        text = canonical_text(read_limited(path, Limits())).text
+    except (UndecodableError, ExtractionError) as error:
         return [], [Fault(file, error.line, error.value, error.problem, error.advice)]
     except OSError as error:
         return [], [Fault(file, None, "", f"the file cannot be read ({error.strerror})", "Check its permissions.")]

@@ -12,8 +12,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from corpus.bundled import BUNDLED_BIBLIOGRAPHY, BUNDLED_DOCUMENTS, BUNDLED_QUESTIONS
+from corpus.documents import LoadedDocuments, load_documents
+from corpus.extraction.limits import Limits
 from corpus.faults import Fault
-from experiments.settings import AskSettings, Settings, Table, line_of, own_strategies, read_ask, read_settings
+from experiments.settings import (
+    AskSettings,
+    Settings,
+    Table,
+    line_of,
+    own_strategies,
+    read_ask,
+    read_extraction,
+    read_settings,
+)
 
 PROJECT_FILE = "bluffline.toml"
 
@@ -44,6 +55,7 @@ class Project:
     port: int = 5077
     settings: Settings = field(default_factory=Settings)
     ask: AskSettings = field(default_factory=AskSettings)
+    extraction: Limits = field(default_factory=Limits)
     file: Path | None = None
 
     @property
@@ -55,6 +67,21 @@ class Project:
     def vectors(self) -> Path:
         """The vector caches, one file a model."""
         return self.var / "vectors"
+
+    @property
+    def extracted(self) -> Path:
+        """What was extracted of documents, by their content."""
+        return self.var / "extracted"
+
+    def load_documents(self) -> LoadedDocuments:
+        """Read the documents as this project reads them."""
+        return load_documents(
+            self.documents,
+            strip_front_matter=self.strip_front_matter,
+            strip_bibliography=self.strip_bibliography,
+            limits=self.extraction,
+            cache=self.extracted,
+        )
 
 
 def open_project(folder: Path | None = None) -> Project:
@@ -118,7 +145,7 @@ def _read(file: Path) -> Project:
     root = file.parent
     tables = {
         name: Table(file, name, content.pop(name, {}), faults)
-        for name in ("corpus", "sweep", "bm25", "rerank", "store", "tracking", "server", "ask")
+        for name in ("corpus", "sweep", "bm25", "rerank", "store", "tracking", "server", "ask", "extraction")
     }
     strategies = own_strategies(file, content.pop("strategies", {}), faults)
     for name, value in content.items():
@@ -142,6 +169,7 @@ def _read(file: Path) -> Project:
         tables["server"].fault("port", port, "no such port", "choose one from 1 to 65535")
     tables["server"].finish("host, port")
     ask = read_ask(tables["ask"])
+    extraction = read_extraction(tables["extraction"])
     if faults:
         raise ProjectError(faults)
     return Project(
@@ -158,6 +186,7 @@ def _read(file: Path) -> Project:
         port=port,
         settings=settings,
         ask=_generator(ask, root),
+        extraction=extraction,
         file=file,
     )
 

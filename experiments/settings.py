@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
+from corpus.extraction.limits import Limits
 from corpus.faults import Fault
 from experiments.conditions import (
     DEFAULT_RETRIEVERS,
@@ -24,6 +26,7 @@ from experiments.models import DEFAULT_LATE_MODEL, DEFAULT_MODEL, DEFAULT_RERANK
 # Of the optional generator.
 MAX_TOKENS = 256
 TIME_LIMIT = 120.0  # seconds, loading not included
+_OCR_LANGUAGE = re.compile(r"\w+(?:/\w+)?(?:\+\w+(?:/\w+)?)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +214,37 @@ def read_ask(table: Table) -> AskSettings:
         table.fault("time_limit", time_limit, "must be above 0", f"{plain.time_limit:g} is usual")
     table.finish("generator, max_tokens, time_limit")
     return AskSettings((generator or "").strip() or None, max_tokens, float(time_limit))
+
+
+def read_extraction(table: Table) -> Limits:
+    """Read `[extraction]`; faults go to the table's list, the defaults stand in."""
+    plain = Limits()
+
+    def whole(key: str, default: int, least: int) -> int:
+        value: int = table.take(key, int, default, "a whole number")
+        if value < least:
+            table.fault(key, value, f"must be at least {least}", f"{default} is usual")
+            return default
+        return value
+
+    seconds = table.take("time_limit", (int, float), plain.seconds, "a number of seconds")
+    if not 0 < seconds < float("inf"):
+        table.fault("time_limit", seconds, "must be above 0", f"{plain.seconds:g} is usual")
+    language = table.take("ocr_language", str, plain.ocr_language, "a Tesseract language in quotes, as deu+eng")
+    if not _OCR_LANGUAGE.fullmatch(language):
+        table.fault("ocr_language", language, "is no Tesseract language", "eng, deu or deu+eng are some")
+    limits = Limits(
+        megabytes=whole("megabytes", plain.megabytes, 1),
+        unpacked_megabytes=whole("unpacked_megabytes", plain.unpacked_megabytes, 1),
+        pages=whole("pages", plain.pages, 1),
+        seconds=float(seconds),
+        memory_megabytes=whole("memory_megabytes", plain.memory_megabytes, 500),
+        ocr=table.take("ocr", bool, plain.ocr, "true or false"),
+        ocr_language=language,
+        processes=whole("processes", plain.processes, 0),
+    )
+    table.finish("megabytes, unpacked_megabytes, pages, time_limit, memory_megabytes, ocr, ocr_language, processes")
+    return limits
 
 
 def _bm25(table: Table) -> BM25Settings:

@@ -87,6 +87,8 @@ def check_project(project: Project) -> CheckReport:
         project.questions,
         strip_front_matter=project.strip_front_matter,
         strip_bibliography=project.strip_bibliography,
+        limits=project.extraction,
+        cache=project.extracted,
     )
 
 

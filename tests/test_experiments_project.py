@@ -67,7 +67,7 @@ cuts = "blind"
     )
     assert sorted(found, key=lambda one: int(one.split(":")[1])) == [
         ":1: colour: unknown: 'red'. allowed: [corpus], [sweep], [bm25], [rerank], [store], [tracking], [server], "
-        "[ask], [strategies.NAME]",
+        "[ask], [extraction], [strategies.NAME]",
         ":4: [corpus] documents: must be a path in quotes: '3'. correct it",
         ":5: [corpus] stripfrontmatter: unknown setting: 'True'. "
         "allowed are documents, questions, strip_front_matter, strip_bibliography",
@@ -239,4 +239,19 @@ def test_limits_of_answers_must_be_limits(tmp_path: Path) -> None:
         ":3: [ask] max_tokens: must be at least 1: '0'. 256 is usual",
         ":4: [ask] time_limit: must be above 0: '0'. 120 is usual",
         ":5: [ask] model: unknown setting: 'x'. allowed are generator, max_tokens, time_limit",
+    ]
+
+
+def test_limits_of_extraction_are_read_and_checked(tmp_path: Path) -> None:
+    folder = make_project(
+        tmp_path / "project", more="[extraction]\npages = 10\ntime_limit = 2\nocr_language = 'deu+eng'\n"
+    )
+    limits = open_project(folder).extraction
+    assert (limits.pages, limits.seconds, limits.ocr_language, limits.megabytes) == (10, 2.0, "deu+eng", 100)
+    assert faults(tmp_path, "[extraction]\npages = 0\nocr = 1\nocr_language = '-l x; rm'\nmemory = 1\n") == [
+        ":4: [extraction] ocr_language: is no Tesseract language: '-l x; rm'. eng, deu or deu+eng are some",
+        ":2: [extraction] pages: must be at least 1: '0'. 2000 is usual",
+        ":3: [extraction] ocr: must be true or false: '1'. correct it",
+        ":5: [extraction] memory: unknown setting: '1'. allowed are megabytes, unpacked_megabytes, pages, time_limit, "
+        "memory_megabytes, ocr, ocr_language, processes",
     ]

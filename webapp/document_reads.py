@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from flask import g, request
 
-from corpus.documents import Document, load_documents
+from corpus.documents import Document
 from corpus.headings import headings
 from experiments.asking.marking import Window
 from experiments.conditions import PRESETS, Strategy
@@ -103,11 +103,7 @@ def _files(documents: Sequence[DocumentRow]) -> Comparison:
         project = dashboard().project()
     except ProjectError as error:
         return Comparison("", {}, (), str(error))
-    loaded = load_documents(
-        project.documents,
-        strip_front_matter=project.strip_front_matter,
-        strip_bibliography=project.strip_bibliography,
-    )
+    loaded = project.load_documents()
     measured = {row.document_id: (row.title, row.text_sha256) for row in documents}
     return compare_with_files(measured, loaded, project.documents)
 

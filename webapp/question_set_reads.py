@@ -10,6 +10,7 @@ from typing import NamedTuple
 from flask import request
 
 from corpus.check import CheckReport, check
+from corpus.extraction.limits import Limits
 from corpus.questions import Needle, Query, Stratum
 from experiments.project import Project, ProjectError
 from experiments.recording import query_rows
@@ -134,15 +135,30 @@ def _report(project: Project) -> CheckReport:
         project.questions,
         project.strip_front_matter,
         tuple(project.strip_bibliography),
+        project.extraction,
+        project.extracted,
         _state(project.documents, project.questions),
     )
 
 
 @lru_cache(maxsize=2)
 def _checked(
-    documents: Path, questions: Path, front_matter: bool, bibliography: tuple[str, ...], _state: object
+    documents: Path,
+    questions: Path,
+    front_matter: bool,
+    bibliography: tuple[str, ...],
+    limits: Limits,
+    cache: Path,
+    _state: object,
 ) -> CheckReport:
-    return check(documents, questions, strip_front_matter=front_matter, strip_bibliography=bibliography)
+    return check(
+        documents,
+        questions,
+        strip_front_matter=front_matter,
+        strip_bibliography=bibliography,
+        limits=limits,
+        cache=cache,
+    )
 
 
 def _state(documents: Path, questions: Path) -> tuple[tuple[str, int, int], ...]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from corpus.documents import Document, load_documents
+from corpus.documents import Document
 from corpus.faults import Fault
 from corpus.fingerprint import corpus_hash
 from experiments.asking.answers import Answer, Passage, check_question, check_threshold
@@ -78,11 +78,7 @@ class Asker:
             ValueError: If there is no readable document.
         """
         state = _state(project)
-        loaded = load_documents(
-            project.documents,
-            strip_front_matter=project.strip_front_matter,
-            strip_bibliography=project.strip_bibliography,
-        )
+        loaded = project.load_documents()
         asker = cls(project, loaded.documents, loaded.faults, find=find)
         asker._state = state
         return asker

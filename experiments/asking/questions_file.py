@@ -16,7 +16,7 @@ from pathlib import Path
 
 from corpus.bundled import BUNDLED_QUESTIONS
 from corpus.canonical import UndecodableError, canonical_text
-from corpus.documents import Document, load_documents
+from corpus.documents import Document
 from corpus.faults import Fault
 from corpus.questions import Query, Stratum, load_questions
 from experiments.project import Project
@@ -88,11 +88,7 @@ def add_question(project: Project, new: NewQuestion, documents: Sequence[Documen
             "`bluffline init DIR --documents FOLDER --questions FILE`"
         )
     if documents is None:
-        documents = load_documents(
-            project.documents,
-            strip_front_matter=project.strip_front_matter,
-            strip_bibliography=project.strip_bibliography,
-        ).documents
+        documents = project.load_documents().documents
     path = project.questions.resolve()
     with _LOCK:
         for _ in range(_ATTEMPTS):
