@@ -8,9 +8,9 @@ from typing import NamedTuple
 from flask import request
 
 from experiments.conditions import describe, strategy_from_spec
+from experiments.naming import names_of, short_model
 from store.tables import CombinationRow, SweepRow
 from webapp import params
-from webapp.contexts.naming import names_of, short_model
 
 
 class Chip(NamedTuple):

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from flask import request
 
+from experiments.naming import names_of
 from experiments.reviewing import comparing
 from store import reads, reads_compare, reads_history
 from store.tables import CombinationRow, SweepRow
 from webapp import params
 from webapp.contexts import compare_tables
 from webapp.contexts.compare import Choice, Facts
-from webapp.contexts.naming import names_of
 from webapp.dashboard import dashboard
 from webapp.errors import PageError
 from webapp.links import url_or_none

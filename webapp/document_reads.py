@@ -11,6 +11,7 @@ from corpus.documents import Document
 from corpus.headings import headings
 from experiments.asking.marking import Window
 from experiments.conditions import PRESETS, Strategy
+from experiments.naming import short_model
 from experiments.project import ProjectError
 from experiments.reviewing.cuttings import lay_over, needle_places, unread, window_keys
 from experiments.reviewing.document_states import Comparison, compare_with_files
@@ -20,7 +21,6 @@ from store.windows import characters_read
 from webapp import params
 from webapp.contexts.document import Sheet
 from webapp.contexts.document_lines import Corpus
-from webapp.contexts.naming import short_model
 from webapp.cut_counts import chunk_counts
 from webapp.dashboard import dashboard
 from webapp.errors import PageError

@@ -10,12 +10,12 @@ from experiments.asking.verdict import on_answers, on_gate
 from experiments.conditions import describe
 from experiments.deciding.decisions import decided_at
 from experiments.deciding.validity import holds
+from experiments.naming import names_of
 from experiments.thresholds import read_thresholds
 from store.tables import QueryRow
 from webapp.ask_reads import AskRead, Plan
 from webapp.asking import AskFault, Result
 from webapp.contexts.ask_columns import Column, Heading, Offer, Places
-from webapp.contexts.naming import names_of
 
 
 class Notice(NamedTuple):

@@ -10,13 +10,13 @@ from experiments.deciding.certification import STRATA
 from experiments.deciding.choosing import AtMost, ByHand, Cheapest, Choice, Way
 from experiments.deciding.evidence import Evidence, consider, sentences_on
 from experiments.deciding.evidence import Terms as AskedTerms
+from experiments.naming import name_of
 from experiments.reading import LoadedSweep
 from experiments.thresholds import read_thresholds
 from experiments.verdicts.strategies import Arm, Verdict, on_threshold
 from store.tables import DecisionRow
 from webapp import params
 from webapp.contexts import threshold_reading
-from webapp.contexts.naming import name_of
 from webapp.contexts.threshold import Read
 from webapp.contexts.threshold_reading import DEFAULT_TERMS, SideRow
 from webapp.sweeps import Strip, strip_of

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from experiments.naming import names_of
 from experiments.reviewing.comparing import Comparability, Compared
 from experiments.reviewing.flips import Difference
 from experiments.stats.intervals import Proportion
@@ -15,7 +16,6 @@ from experiments.words import plural
 from store.tables import SweepRow
 from webapp.contexts import compare_figure, compare_tables
 from webapp.contexts.compare_tables import FlipRow, Line
-from webapp.contexts.naming import names_of
 from webapp.exports import Column
 
 ALL = ""  # every combination

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from experiments.conditions import describe, strategy_from_spec
 from experiments.deciding.validity import Validity
+from experiments.naming import name_of
 from store.tables import DecisionRow
 from webapp.contexts import decision_evidence, decision_figure, in_force
 from webapp.contexts.decision_evidence import Evidence
-from webapp.contexts.naming import name_of
 from webapp.exports import Column, Table
 from webapp.whiskers import Estimate
 

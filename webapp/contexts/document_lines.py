@@ -8,10 +8,10 @@ from typing import NamedTuple
 from corpus.canonical import EXTRACTOR
 from corpus.headings import headings
 from experiments.conditions import Strategy
+from experiments.naming import short_model
 from experiments.reviewing.cuttings import NeedlePlace
 from experiments.reviewing.document_states import NEW, UNREADABLE, Comparison, FailedDocument, failed_documents
 from store.tables import CombinationRow, DocumentRow, SweepRow
-from webapp.contexts.naming import short_model
 
 Destroyed = Mapping[str, frozenset[str]]  # strategy -> ids of the needles it destroys
 FAILED = "failed"

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from experiments.conditions import describe
+from experiments.naming import short_model
 from experiments.verdicts.documents import on_corpus, on_failed, on_files
 from store.tables import CombinationRow
 from webapp.combinations import Note
 from webapp.contexts.document_lines import Corpus, Line, lines, total
-from webapp.contexts.naming import short_model
 from webapp.exports import Column, Table
 from webapp.files import Files
 from webapp.sweeps import Strip

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from experiments.deciding.validity import Validity
+from experiments.naming import name_of
 from store.tables import DecisionRow
-from webapp.contexts.naming import name_of
 
 # How each state of a check is shown: the tag's kind, and the kind of the verdict's line.
 TAGS = {"ok": "good", "changed": "warn", "cannot be judged": "warn", "broken": "bad"}

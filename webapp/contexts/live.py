@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from experiments.launching import Launched
+from experiments.naming import short_model
 from store.reads_history import CombinationState
 from store.tables import SweepRow
-from webapp.contexts.naming import short_model
 from webapp.filters import duration, utc
 
 SILENT = 120.0  # seconds without a sign of life after which that is said

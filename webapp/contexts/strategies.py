@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from experiments import measures
 from experiments.conditions import describe, strategy_from_spec
+from experiments.naming import names_of, short_model
 from experiments.pairs import compare
 from experiments.reading import LoadedSweep
 from experiments.reviewing.flips import changes
@@ -19,7 +20,6 @@ from experiments.words import p_value, plural
 from store.tables import CombinationRow, MeasureRow, SweepRow
 from webapp.combinations import Chips, Note, Shown
 from webapp.contexts import strategy_figures, strategy_notes, strategy_table
-from webapp.contexts.naming import names_of, short_model
 from webapp.contexts.strategy_table import Choice, Row
 from webapp.exports import Column
 from webapp.sweeps import Strip, strip_of

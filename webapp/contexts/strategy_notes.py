@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from experiments import measures
 from experiments.measures import Measure
+from experiments.naming import names_of
 from experiments.reading import LoadedSweep
 from experiments.words import listed, plural
 from store.tables import CombinationRow
-from webapp.contexts.naming import names_of
 from webapp.exports import Column
 
 

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from experiments import measures
+from experiments.naming import name_of
 from experiments.reviewing.document_states import FailedDocument, failed_documents
 from experiments.reviewing.trends import Measured, best, changed
 from experiments.verdicts.overview import on_end
 from store.reads_history import CombinationState, NumberRecord
 from store.tables import SweepRow
-from webapp.contexts.naming import name_of
 from webapp.exports import Column, Table
 
 LENGTHS = (10, 25, 100)

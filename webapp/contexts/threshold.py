@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from experiments.deciding.costs import CostCurve, CostRow, on_costs
 from experiments.deciding.signals import SignalComparison, on_signals
 from experiments.gate import GATE_SIZE
+from experiments.naming import short_model
 from experiments.outcomes import Outcome
 from experiments.reviewing.context_size import ContextSize, context_sizes, on_context_sizes
 from experiments.thresholds import extremes, read_thresholds
@@ -17,7 +18,6 @@ from store.reads import OutcomeRecord
 from store.tables import CombinationRow, DecisionRow, SweepRow
 from webapp import params
 from webapp.contexts import threshold_figures, threshold_reading, threshold_tables, threshold_words
-from webapp.contexts.naming import short_model
 from webapp.contexts.threshold_reading import DEFAULT_TERMS, Answered, Bluff, Cells, SideRow, Terms
 from webapp.contexts.threshold_words import DistanceRow, Promise, Typed
 from webapp.exports import Column

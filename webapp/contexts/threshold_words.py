@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from experiments.gate import GATE_SIZE
+from experiments.naming import short_model
 from experiments.outcomes import Recorded
 from experiments.stats.calibration import Certification
 from experiments.thresholds import Extremes, read_thresholds
 from experiments.words import plural
 from store.tables import CombinationRow
-from webapp.contexts.naming import short_model
 from webapp.contexts.threshold_reading import Certificate, Terms
 
 

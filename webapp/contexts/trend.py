@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from experiments.measures import Measure, registry
+from experiments.naming import names_of, parts_of
 from experiments.reviewing.trends import TrendPoint, segments
 from experiments.verdicts.overview import on_trend, written_with_interval
 from store.tables import SweepRow
-from webapp.contexts.naming import names_of, parts_of
 from webapp.exports import Column, Table
 
 BEST = "best"

@@ -1,4 +1,4 @@
-"""What combinations are called on pages: short where that is enough to tell them apart."""
+"""What combinations are called: short where that is enough to tell them apart."""
 
 from __future__ import annotations
 
