@@ -23,10 +23,11 @@ class Counts:
         documents: Documents.
         characters: Code points of all canonical texts.
         sections: ``## `` headings outside fenced code.
-        needles: Different needles.
+        needles: Different needles; several that are needed together, or of which any answers, count as one.
         answerable: Answerable queries of each phrasing (None where the file names none).
         near: Unanswerable queries of the topic's neighbourhood.
         far: Unanswerable queries from far away.
+        relevant: Different documents judged relevant, where whole documents are judged and not needles.
     """
 
     documents: int
@@ -36,6 +37,7 @@ class Counts:
     answerable: Mapping[str | None, int]
     near: int
     far: int
+    relevant: int = 0
 
     @property
     def unanswerable(self) -> int:
@@ -120,8 +122,9 @@ def _counts(documents: Sequence[Document], queries: Sequence[Query]) -> Counts:
         documents=len(documents),
         characters=sum(len(document.text) for document in documents),
         sections=sum(heading.level == 2 for document in documents for heading in headings(document.text)),
-        needles=len({query.needle.id for query in queries if query.needle is not None}),
-        answerable=dict(Counter(query.phrasing for query in queries if query.needle is not None)),
+        needles=len({query.answer_id for query in queries if query.needles}),
+        answerable=dict(Counter(query.phrasing for query in queries if query.answerable)),
         near=strata["near"],
         far=strata["far"],
+        relevant=len({document for query in queries for document, grade in query.relevant if grade > 0}),
     )

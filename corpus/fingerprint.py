@@ -21,17 +21,23 @@ def corpus_hash(documents: Sequence[Document]) -> str:
 def questions_hash(queries: Sequence[Query]) -> str:
     """Return a SHA-256 hex digest over everything about the queries that a result can depend on.
 
-    The order of the queries does not matter; line numbers and key facts change no result and are left out.
+    The order of the queries does not matter; line numbers and key facts change no result and are left out. What only
+    some sets have (several needles, relevant documents) is added only there: the hash of the others stays as it was.
     """
     return _digest("questions 1", (_row(query) for query in queries))
 
 
-def _row(query: Query) -> list[str | None]:
+def _row(query: Query) -> list[object]:
     needle = query.needle
     place = [None, None] if needle is None else [needle.id, needle.text]
-    return [query.id, query.text, query.phrasing, query.stratum, *place]
+    row: list[object] = [query.id, query.text, query.phrasing, query.stratum, *place]
+    if len(query.needles) > 1:
+        row += [query.require, [[one.id, one.text] for one in query.needles[1:]]]
+    if query.relevant:
+        row += ["relevant", [list(judgement) for judgement in query.relevant]]
+    return row
 
 
-def _digest(kind: str, rows: Iterable[list[str | None]]) -> str:
+def _digest(kind: str, rows: Iterable[Sequence[object]]) -> str:
     lines = sorted(json.dumps(row, ensure_ascii=True) for row in rows)
     return hashlib.sha256("\n".join([kind, *lines]).encode("ascii")).hexdigest()

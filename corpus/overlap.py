@@ -65,7 +65,7 @@ def overlaps_by_phrasing(queries: Iterable[Query]) -> tuple[PhrasingOverlap, ...
     for query in queries:
         if query.needle is not None:
             row = shares.setdefault(query.phrasing, [])
-            share = lexical_overlap(query.text, query.needle.text)
+            share = lexical_overlap(query.text, " ".join(needle.text for needle in query.needles))
             if share is not None:
                 row.append(QueryOverlap(query.id, share))
     return tuple(_summary(phrasing, row) for phrasing, row in shares.items())

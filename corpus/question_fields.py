@@ -10,20 +10,24 @@ from corpus.needles import Claim
 from corpus.question_rows import COLUMNS, Row, unknown_name
 
 Stratum = Literal["near", "far"]
+Require = Literal["any", "all"]
+_OF_A_NEEDLE = ("needle", "document", "start", "end")
 _MOST_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The fields of one question, as far as they could be read; its needle is yet to be found."""
+    """The fields of one question, as far as they could be read; its needles and documents are yet to be found."""
 
     id: str
     text: str
-    claim: Claim | None
+    claims: tuple[Claim, ...]
     phrasing: str | None
     stratum: Stratum | None
     key_facts: tuple[str, ...]
     line: int
+    require: Require
+    relevant: tuple[tuple[str, int], ...]  # (document, grade)
 
 
 def read_fields(row: Row, file: str) -> tuple[Draft, list[Fault]]:
@@ -47,19 +51,47 @@ class _Fields:
             if name not in COLUMNS:
                 self.fault(name, "unknown key", unknown_name(name))
         name, question = self.required("id"), self.required("question")
-        claim = self.claim()
+        claims, relevant = self.claims(), self.relevant()
+        require = self.require()
         stratum, key_facts = self.text("stratum"), self.texts("key_facts")
         phrasing = self.text("phrasing")
-        if "needle" in self.row.values:
+        self.check_one_kind()
+        if any(name in self.row.values for name in ("needle", "needles", "relevant")):
             self.check_answerable(stratum)
         else:
             self.check_unanswerable(stratum)
         line = self.row.line
         kind = cast("Stratum | None", stratum and stratum.strip())
-        return Draft(name, question, claim, phrasing and phrasing.strip(), kind, key_facts, line)
+        phrasing = phrasing and phrasing.strip()
+        return Draft(name, question, claims, phrasing, kind, key_facts, line, require, relevant)
+
+    def claims(self) -> tuple[Claim, ...]:
+        """Return what is said about the needles: of `needle` with its place, or of each entry of `needles`."""
+        if "needles" not in self.row.values:
+            claim = self.claim()
+            return () if claim is None else (claim,)
+        entries = self.row.values["needles"]
+        if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
+            advice = 'Write [{"needle": "A sentence.", "document": "a.md"}, ...]; in CSV as JSON too.'
+            self.fault(str(entries), "`needles` is not a list of objects", advice)
+            return ()
+        claims = []
+        for entry in entries:
+            within = _Fields(Row(self.row.line, entry), self.file)
+            for name in entry:
+                if name not in _OF_A_NEEDLE:
+                    within.fault(name, "unknown key of a needle", f"Allowed are {', '.join(_OF_A_NEEDLE)}.")
+            if not entry.get("needle"):
+                within.fault(str(entry), "an entry of `needles` has no `needle`", "Copy the sentence into it.")
+            within.check_places()
+            claim = within.claim()
+            self.faults += within.faults
+            if claim is not None:
+                claims.append(claim)
+        return tuple(claims)
 
     def claim(self) -> Claim | None:
-        """Return what is said about the needle, or None where nothing is or a part of it is unusable."""
+        """Return what is said about one needle, or None where nothing is or a part of it is unusable."""
         before = len(self.faults)
         needle, document = self.text("needle"), self.text("document")
         start, end = self.number("start"), self.number("end")
@@ -72,13 +104,68 @@ class _Fields:
             start, end = (None if start is None else start + needle.index(bare)), None
         return Claim(bare, document and document.strip(), start, end)
 
+    def require(self) -> Require:
+        """Return how many of the needles are needed; `any` where nothing is said."""
+        value = self.text("require")
+        if value is None:
+            return "any"
+        if value.strip() not in ("any", "all"):
+            advice = "Write any (one of the needles answers) or all (they are needed together)."
+            self.fault(value, "`require` is unknown", advice)
+        if "needles" not in self.row.values:
+            self.fault(value, "`require` is given without `needles`", "Remove it: it is for several needles.")
+        return cast("Require", value.strip())
+
+    def relevant(self) -> tuple[tuple[str, int], ...]:
+        """Return the judged documents with their grades."""
+        value = self.row.values.get("relevant")
+        if value is None:
+            return ()
+        if isinstance(value, list) and all(isinstance(name, str) for name in value):
+            value = dict.fromkeys(value, 1)
+        advice = 'Write {"document.md": 1, ...} with whole grades from 0, at least one above 0; in CSV as JSON too.'
+        if not isinstance(value, dict) or not value:
+            self.fault(str(value), "`relevant` is not an object of documents and grades", advice)
+            return ()
+        wrong = {name: grade for name, grade in value.items() if type(grade) is not int or grade < 0}
+        for name, grade in wrong.items():
+            self.fault(f"{name}: {grade}", "the grade is not a whole number from 0", advice)
+        if not wrong and not any(value.values()):
+            self.fault(str(value), "no document of `relevant` has a grade above 0", advice)
+        return tuple((name, grade) for name, grade in value.items() if name not in wrong)
+
+    def check_one_kind(self) -> None:
+        """One question is answered by a needle, by several, or by documents; not by two of these."""
+        given = [name for name in ("needle", "needles", "relevant") if name in self.row.values]
+        if len(given) > 1:
+            named = " and ".join(f"`{name}`" for name in given)
+            self.fault(named, "the question says in two ways what answers it", "Keep one of them.")
+        for name in ("document", "start", "end"):
+            if name in self.row.values and given and "needle" not in given:
+                value = str(self.row.values[name])
+                advice = "Put it into the entry of its needle, or remove it."
+                self.fault(value, f"`{name}` is given beside `{given[0]}`", advice)
+
     def check_answerable(self, stratum: str | None) -> None:
         if stratum is not None:
-            advice = "Remove `stratum`, or remove `needle` if the corpus does not answer the question."
-            self.fault(stratum, "a question with a needle has a stratum", advice)
+            advice = f"Remove `stratum`, or remove {self.field()} if the corpus does not answer the question."
+            self.fault(stratum, f"a question with {self.answer()} has a stratum", advice)
         if self.row.values.get("key_facts"):
-            advice = "Remove `key_facts`: they are for questions without a needle."
-            self.fault(str(self.row.values["key_facts"]), "a question with a needle has key facts", advice)
+            advice = "Remove `key_facts`: they are for questions the corpus does not answer."
+            self.fault(str(self.row.values["key_facts"]), f"a question with {self.answer()} has key facts", advice)
+        if "needle" in self.row.values:
+            self.check_places()
+
+    def answer(self) -> str:
+        """What the question has, in words."""
+        return "relevant documents" if "relevant" in self.row.values else "a needle"
+
+    def field(self) -> str:
+        """The field that says so, as it is written."""
+        return next(f"`{name}`" for name in ("needle", "needles", "relevant") if name in self.row.values)
+
+    def check_places(self) -> None:
+        """A start needs its document, an end its start."""
         for later, earlier in (("start", "document"), ("end", "start")):
             if later in self.row.values and earlier not in self.row.values:
                 value = str(self.row.values[later])

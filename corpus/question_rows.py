@@ -19,7 +19,10 @@ from corpus.extraction.limits import Limits
 from corpus.extraction.reading import read_limited
 from corpus.faults import Fault
 
-COLUMNS = ("id", "question", "needle", "document", "start", "end", "phrasing", "stratum", "key_facts")
+COLUMNS = (
+    *("id", "question", "needle", "document", "start", "end", "phrasing", "stratum", "key_facts"),
+    *("needles", "require", "relevant"),
+)
 _DELIMITERS = (",", ";", "\t")
 _SEPARATOR_HINT = re.compile(r"sep=(.)\n", re.IGNORECASE)
 _CSV_SUFFIXES = (".csv", ".tsv", ".tab")
@@ -196,6 +199,11 @@ class _Csv:
 def _value(name: str, cell: str) -> object:
     if name in ("start", "end") and re.fullmatch(r"[0-9]{1,15}", cell.strip()):
         return int(cell)
+    if name in ("needles", "relevant"):  # what a cell cannot hold stands in it as JSON
+        try:
+            return json.loads(cell)
+        except ValueError:
+            return cell
     if name == "key_facts":
         return [fact.strip() for fact in cell.split("|") if fact.strip()]
     return cell

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable
 
 from corpus.question_rows import COLUMNS
-from corpus.questions import Query
+from corpus.questions import Needle, Query
 
 
 def to_jsonl(queries: Iterable[Query]) -> str:
@@ -30,15 +30,21 @@ def to_csv(queries: Iterable[Query]) -> str:
         facts = values.get("key_facts")
         if isinstance(facts, list):
             values["key_facts"] = " | ".join(map(str, facts))
+        for name in ("needles", "relevant"):
+            if name in values:
+                values[name] = json.dumps(values[name], ensure_ascii=False)
         writer.writerow(values)
     return out.getvalue()
 
 
 def _values(query: Query) -> dict[str, object]:
     values: dict[str, object] = {"id": query.id, "question": query.text}
-    if query.needle is not None:
-        needle = query.needle
-        values |= {"needle": needle.text, "document": needle.document, "start": needle.start, "end": needle.end}
+    if len(query.needles) == 1:
+        values |= _place(query.needles[0])
+    elif query.needles:
+        values |= {"needles": [_place(needle) for needle in query.needles], "require": query.require}
+    if query.relevant:
+        values["relevant"] = dict(query.relevant)
     if query.phrasing is not None:
         values["phrasing"] = query.phrasing
     if query.stratum is not None:
@@ -46,3 +52,7 @@ def _values(query: Query) -> dict[str, object]:
     if query.key_facts:
         values["key_facts"] = list(query.key_facts)
     return values
+
+
+def _place(needle: Needle) -> dict[str, object]:
+    return {"needle": needle.text, "document": needle.document, "start": needle.start, "end": needle.end}

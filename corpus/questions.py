@@ -5,39 +5,77 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from corpus.documents import Document
 from corpus.faults import Fault, in_order
 from corpus.key_facts import find_key_facts
 from corpus.near_misses import near_misses
 from corpus.needles import Missing, Needle, NeedleFinder, Objection
-from corpus.question_fields import Draft, Stratum, read_fields
+from corpus.question_fields import Draft, Require, Stratum, read_fields
 from corpus.question_rows import read_rows
 
-__all__ = ["LoadedQuestions", "Needle", "Query", "Stratum", "load_questions"]
+__all__ = ["Judgement", "LoadedQuestions", "Needle", "Query", "Require", "Stratum", "load_questions"]
+
+
+class Judgement(NamedTuple):
+    """How relevant somebody judged a whole document to be for a question: grade 0 is not, more is more."""
+
+    document: str
+    grade: int
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """One question.
 
+    It is answerable by needles (spans that answer it), by relevant documents (where nobody said which passage
+    answers), or not at all; a set of questions uses one of the first two throughout.
+
     Attributes:
         id: Unique in its file.
         text: What is asked.
-        needle: The span that answers it, or None where the corpus does not.
+        needles: The spans that answer it, in the order of the file; empty where the corpus does not, and where
+            whole documents are judged.
         phrasing: How it is worded (``course``, ``ticket``, ...), or None where the file does not say.
         stratum: ``near`` or ``far`` where there is no needle, else None.
         key_facts: Phrases that any passage answering it would have to contain; none of them is in the corpus.
         line: Line of the questions file it begins on.
+        require: Whether `any` one of several needles answers it, or `all` are needed together.
+        relevant: Judged documents by id, for document-level relevance only; at least one has a grade above 0.
     """
 
     id: str
     text: str
-    needle: Needle | None
+    needles: tuple[Needle, ...]
     phrasing: str | None
     stratum: Stratum | None
     key_facts: tuple[str, ...]
     line: int
+    require: Require = "any"
+    relevant: tuple[Judgement, ...] = ()
+
+    @property
+    def needle(self) -> Needle | None:
+        """The first needle; None where there is none."""
+        return self.needles[0] if self.needles else None
+
+    @property
+    def answerable(self) -> bool:
+        """Whether the corpus answers it, by a needle or by a relevant document."""
+        return bool(self.needles or self.relevant)
+
+    @property
+    def answer_id(self) -> str | None:
+        """What answers it, by name: equal for two phrasings of the same needles; None where nothing does.
+
+        One needle's own id; of several all ids, joined by `or` (any) or `and` (all). Questions about relevant
+        documents are each on their own.
+        """
+        if self.relevant:
+            return f"documents:{self.id}"
+        names = [needle.id for needle in sorted(self.needles, key=lambda one: (one.document, one.start, one.end))]
+        return (" or " if self.require == "any" else " and ").join(names) or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +103,7 @@ def load_questions(path: Path, documents: Sequence[Document]) -> LoadedQuestions
         faults.extend(wrong)
         drafts.append(draft)
     faults.extend(_repeated_ids(drafts, file))
+    faults.extend(_mixed_rules(drafts, file))
     if not documents:
         problem = "there are no documents to find the needles in"
         return LoadedQuestions((), in_order([*faults, Fault(file, None, "", problem, "Mend the documents first.")]))
@@ -84,6 +123,17 @@ def _repeated_ids(drafts: Iterable[Draft], file: str) -> Iterator[Fault]:
         if draft.id and earlier != draft.line:
             problem = f"the id is used already on line {earlier}"
             yield Fault(file, draft.line, draft.id, problem, "Give every question an id of its own.")
+
+
+def _mixed_rules(drafts: Sequence[Draft], file: str) -> Iterator[Fault]:
+    """Needles and relevant documents are two hit rules, and numbers of two rules cannot be put into one."""
+    answered = [draft for draft in drafts if draft.claims or draft.relevant]
+    for draft in answered:
+        if bool(draft.relevant) != bool(answered[0].relevant):
+            first = "relevant documents" if answered[0].relevant else "a needle"
+            problem = f"one set of questions has one hit rule, and line {answered[0].line} has {first}"
+            advice = "Keep questions with needles and questions with `relevant` in projects of their own."
+            yield Fault(file, draft.line, draft.id, problem, advice)
 
 
 class _Resolver:
@@ -107,17 +157,44 @@ class _Resolver:
                 yield Fault(self.file, line, fact, problem, advice)
 
     def resolve(self, draft: Draft) -> Query | None:
-        needle: Needle | None = None
-        if draft.claim is not None:
-            found = self.finder.locate(draft.claim)
+        needles: list[Needle] = []
+        for claim in draft.claims:
+            found = self.finder.locate(claim)
             if isinstance(found, Missing):
                 self.missing.append((draft.line, found.text))
-                return None
-            if isinstance(found, Objection):
+            elif isinstance(found, Objection):
                 self.faults.append(Fault(self.file, draft.line, *found))
-                return None
-            needle = found
-        return Query(draft.id, draft.text, needle, draft.phrasing, draft.stratum, draft.key_facts, draft.line)
+            elif found in needles:
+                problem = "the needle is named twice for one question"
+                self.faults.append(Fault(self.file, draft.line, found.text, problem, "Remove one of them."))
+            else:
+                needles.append(found)
+        relevant = self._relevant(draft)
+        if len(needles) < len(draft.claims) or len(relevant) < len(draft.relevant):
+            return None
+        return Query(
+            draft.id,
+            draft.text,
+            tuple(needles),
+            draft.phrasing,
+            draft.stratum,
+            draft.key_facts,
+            draft.line,
+            draft.require,
+            relevant,
+        )
+
+    def _relevant(self, draft: Draft) -> tuple[Judgement, ...]:
+        """Return the judged documents that are there, by id; a fault for each that is not."""
+        found: dict[str, int] = {}
+        for name, grade in draft.relevant:
+            document = self.finder.document(name)
+            if document is None:
+                advice = f"The closest name is '{self.finder.closest_name(name)}'."
+                self.faults.append(Fault(self.file, draft.line, name, "there is no such document", advice))
+            else:
+                found[document.id] = grade
+        return tuple(Judgement(name, found[name]) for name in sorted(found))
 
     def missing_faults(self) -> list[Fault]:
         """Return the faults of the needles that stand nowhere; all are looked for in one pass of the corpus."""

@@ -89,7 +89,8 @@ def chunk_document(document: Document, strategy: Strategy) -> tuple[Chunk, ...]:
     Blind cuts are exact slices of ``budget`` characters, headings included; slices of white space alone are dropped.
     Boundary cuts keep to sections (``## `` headings) and leave out their heading lines and the title's. Within a
     section, paragraphs are joined while they fit the budget together, a paragraph over the budget is cut at the ends
-    of sentences, and a sentence over the budget stays whole.
+    of sentences, and a sentence over the budget stays whole. Where the whole document is the passage nothing is cut;
+    with its title as header, a title line it begins with is not embedded twice.
 
     Args:
         document: The document, in canonical text.
@@ -98,6 +99,8 @@ def chunk_document(document: Document, strategy: Strategy) -> tuple[Chunk, ...]:
     Returns:
         The chunks; none for a text of white space alone.
     """
+    if strategy.cuts == "document":
+        return _whole(document, strategy)
     sections = _section_headings(document.text)
     if strategy.cuts == "blind":
         starts = [heading.start for heading in sections]
@@ -110,6 +113,23 @@ def chunk_document(document: Document, strategy: Strategy) -> tuple[Chunk, ...]:
         spans = _boundary_spans(document.text, region, strategy.budget)
         chunks.extend(_chunks(document, strategy, spans, [region.section] * len(spans)))
     return tuple(chunks)
+
+
+def _whole(document: Document, strategy: Strategy) -> tuple[Chunk, ...]:
+    """The document as one chunk: its title and its text, as benchmarks of whole documents join them."""
+    text, start = document.text, 0
+    heading = title_heading(text) if strategy.header else None
+    if heading is not None and heading.title == document.title and not text[: heading.start].strip():
+        start = heading.end
+    span = _trimmed(text, _Span(start, len(text)))
+    if span.start == span.end:  # a document that is its title alone: the title is then its text
+        span = _trimmed(text, _Span(0, len(text)))
+    if span.start == span.end:
+        return ()
+    content = text[span.start : span.end]
+    header = document.title if strategy.header and document.title != content else ""
+    embedded = f"{header}\n{content}" if header else content
+    return (Chunk(document.id, "", span.start, span.end, span.start, header, embedded, content, over_budget=False),)
 
 
 def _chunks(document: Document, strategy: Strategy, spans: Sequence[_Span], sections: Sequence[str]) -> Iterable[Chunk]:

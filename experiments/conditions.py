@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-Cuts = Literal["blind", "boundaries"]
+Cuts = Literal["blind", "boundaries", "document"]
 
 DEFAULT_BUDGET = 512
 RETRIEVERS = ("dense", "bm25", "hybrid", "rerank", "late")
@@ -27,8 +27,10 @@ class Strategy:
 
     Attributes:
         name: Short name, unique within a sweep; letters, digits, ``_``, ``.`` and ``-``.
-        cuts: ``blind`` every ``budget`` characters, or at the ``boundaries`` of sections, paragraphs and sentences.
-        header: Whether ``[Title > Section]`` is embedded in front of a chunk's own words.
+        cuts: ``blind`` every ``budget`` characters, at the ``boundaries`` of sections, paragraphs and sentences, or
+            not at all: the whole ``document`` is one passage, which no budget and no overlap touches.
+        header: Whether ``[Title > Section]`` is embedded in front of a chunk's own words; of a whole document its
+            title, without brackets, as benchmarks join title and text.
         overlap: Characters of the previous chunk that are embedded in front, from 0 to below the budget.
         budget: Characters a chunk's own words may take, at least 1.
 
@@ -64,6 +66,8 @@ def _faults(strategy: Strategy) -> list[str]:
         faults.append(f"header is {strategy.header!r}, allowed are true and false")
     if not _is_whole(strategy.budget) or strategy.budget < 1:
         faults.append(f"budget is {strategy.budget!r}, must be a whole number of at least 1")
+    elif strategy.cuts == "document" and strategy.overlap != 0:
+        faults.append(f"overlap is {strategy.overlap!r}, but a whole document has no chunk before it: leave it out")
     elif not _is_whole(strategy.overlap) or not 0 <= strategy.overlap < strategy.budget:
         faults.append(
             f"overlap is {strategy.overlap!r}, must be a whole number from 0 to below the budget of {strategy.budget}"
@@ -135,12 +139,14 @@ def strategy_from_spec(name: str, spec: str) -> Strategy:
 
 def describe(strategy: Strategy) -> str:
     """Say a strategy in words, as in ``boundaries + header``; only an unusual budget is named."""
-    parts = [str(strategy.cuts)]
+    parts = ["whole document" if strategy.cuts == "document" else str(strategy.cuts)]
     if strategy.header:
         parts.append("header")
     if strategy.overlap:
         parts.append(f"overlap {strategy.overlap}")
     words = " + ".join(parts)
+    if strategy.cuts == "document":
+        return words
     return words if strategy.budget == DEFAULT_BUDGET else f"{words}, {strategy.budget} characters"
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import measures
-from experiments.outcomes import Outcome, Recorded
+from experiments.outcomes import DOCUMENTS_KEPT, Outcome, Recorded
 from experiments.stats.intervals import Proportion, cluster_bootstrap_mean, wilson
-from experiments.stats.retrieval import recall_at, reciprocal_ranks
+from experiments.stats.retrieval import ndcg_at, recall_at, reciprocal_ranks
 
 
 class Number(NamedTuple):
@@ -38,12 +38,12 @@ class Cutting(NamedTuple):
 
 
 def answerable(outcomes: Sequence[Recorded]) -> list[Recorded]:
-    """The outcomes of questions that have a needle."""
+    """The outcomes of questions that something answers: a needle, or a relevant document."""
     return [outcome for outcome in outcomes if outcome.needle_id is not None]
 
 
 def ranks(outcomes: Sequence[Recorded]) -> NDArray[np.int64]:
-    """Ranks from 1, 0 where the needle was never returned, shape (n_outcomes,)."""
+    """Ranks from 1, 0 where the answer was never returned, shape (n_outcomes,)."""
     return np.array([outcome.rank or 0 for outcome in outcomes], np.int64)
 
 
@@ -114,11 +114,14 @@ def score(
     found = ranks(asked)
     needles = [outcome.needle_id or "" for outcome in asked]
     reciprocal = cluster_bootstrap_mean(reciprocal_ranks(found), needles, seed=seed)
-    hit = [outcome for outcome in asked if outcome.rank is not None]
+    hit = [outcome for outcome in asked if outcome.quotable is not None]
     numbers = [_proportion(measures.recall(k), recall_at(found, k)) for k in ks]
+    numbers += document_numbers([outcome for outcome in outcomes if outcome.grades], ks=ks, seed=seed)
     numbers.append(Number("mrr", reciprocal.mean, reciprocal.low, reciprocal.high, None, reciprocal.n))
-    numbers.append(_proportion(measures.DESTROYED, _share_of_needles(asked, "destroyed")))
-    numbers.append(_proportion(measures.TRUNCATED, _share_of_needles(asked, "truncated")))
+    # Of document-level relevance there are no needles to lose: n is 0, and that is shown as "-".
+    lost = [outcome for outcome in outcomes if outcome.needle_id is not None and not outcome.grades]
+    numbers.append(_proportion(measures.DESTROYED, _share_of_needles(lost, "destroyed")))
+    numbers.append(_proportion(measures.TRUNCATED, _share_of_needles(lost, "truncated")))
     numbers.append(
         _proportion(measures.NOT_QUOTABLE, wilson(sum(outcome.quotable is False for outcome in hit), len(hit)))
     )
@@ -130,6 +133,33 @@ def score(
         numbers.append(Number(measures.tokens(k).name, mean.mean, mean.low, mean.high, None, mean.n))
     numbers += [_latency(stage, times) for stage, times in milliseconds.items()]
     return numbers
+
+
+def document_numbers(judged: Sequence[Outcome], *, ks: Sequence[int], seed: int) -> list[Number]:
+    """nDCG@k and recall over documents, as trec_eval defines them, with bootstrap intervals over questions.
+
+    Args:
+        judged: Outcomes of document-level relevance; none gives no numbers.
+        ks: Depths of nDCG; 10 is always among them.
+        seed: Of the bootstrap.
+    """
+    if not judged:
+        return []
+    names = [outcome.query_id for outcome in judged]
+    gains = _filled([[document.grade for document in outcome.documents] for outcome in judged])
+    ideal = _filled([outcome.grades for outcome in judged])
+    values = {measures.ndcg(k): ndcg_at(gains, ideal, k) for k in sorted({*ks, measures.NDCG_DEPTH})}
+    values[measures.DOCUMENT_RECALL] = (gains[:, :DOCUMENTS_KEPT] > 0).sum(axis=1) / (ideal > 0).sum(axis=1)
+    means = {measure: cluster_bootstrap_mean(each, names, seed=seed) for measure, each in values.items()}
+    return [Number(measure.name, mean.mean, mean.low, mean.high, None, mean.n) for measure, mean in means.items()]
+
+
+def _filled(rows: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+    """Rows of different lengths as one matrix, filled up with 0."""
+    matrix = np.zeros((len(rows), max(map(len, rows))), np.float64)
+    for place, row in enumerate(rows):
+        matrix[place, : len(row)] = row
+    return matrix
 
 
 def _share_of_needles(asked: Sequence[Recorded], fact: str) -> Proportion:

@@ -36,6 +36,25 @@ def tokens(k: int) -> Measure:
     )
 
 
+def ndcg(k: int) -> Measure:
+    """nDCG@k over documents."""
+    return Measure(
+        f"ndcg_at_{k}",
+        f"nDCG@{k}",
+        "mean",
+        f"normalised discounted cumulative gain of the top {k} documents, each ranked by its best chunk",
+        True,
+    )
+
+
+NDCG_DEPTH = 10  # the depth benchmarks report
+DOCUMENT_RECALL = Measure(
+    "document_recall_at_100",
+    "document R@100",
+    "mean",
+    "share of a question's relevant documents among the top 100, each ranked by its best chunk, mean over questions",
+    True,
+)
 MRR = Measure("mrr", "MRR", "mean", "mean reciprocal rank of the first chunk that contains the needle whole", True)
 DESTROYED = Measure(
     "destroyed", "destroyed", "proportion", "needles that no chunk contains whole: lost to every retriever", False
@@ -82,11 +101,17 @@ def latency(stage: str) -> Measure:
     )
 
 
-def registry(ks: Iterable[int]) -> dict[str, Measure]:
-    """All measures of a sweep with these depths, by name."""
+def document_measures(ks: Iterable[int]) -> list[Measure]:
+    """What only sweeps of document-level relevance have."""
+    return [*(ndcg(k) for k in sorted({*ks, NDCG_DEPTH})), DOCUMENT_RECALL]
+
+
+def registry(ks: Iterable[int], *, documents: bool = False) -> dict[str, Measure]:
+    """All measures of a sweep with these depths, by name; `documents` adds those of document-level relevance."""
     ks = tuple(ks)
     known = [
         *(recall(k) for k in ks),
+        *(document_measures(ks) if documents else ()),
         MRR,
         DESTROYED,
         TRUNCATED,

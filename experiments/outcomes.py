@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.questions import Query
+from corpus.questions import Query, Require
 from experiments.chunking import Chunk
 from experiments.gate import GATE_SIZE
 from experiments.ranking import Ranking
+from experiments.relevance import Projection
 
 HITS_KEPT = 20  # top hits recorded with each outcome at least, for the drill-down
+DOCUMENTS_KEPT = 100  # of document-level relevance: deep enough for R@100
 # "ranked below k": k is what the gate looks at.
 STAGES = ("destroyed", "truncated", "ranked below k", "refused", "kept")
 
@@ -31,14 +33,22 @@ class Hit:
     score: float
     distance: float
     tokens: int
-    contains: bool  # the needle whole, in the embedded text
-    quotable: bool  # the needle whole, in the chunk's own words
+    contains: bool  # a needle whole, in the embedded text; of document-level relevance: of a relevant document
+    quotable: bool  # a needle whole, in the chunk's own words; of document-level relevance the same as `contains`
     text: str | None = None  # what was returned, where it stands at no one place of the documents
 
     @property
     def locator(self) -> str:
         """Where the chunk's own words stand in the document."""
         return f"#char={self.start},{self.end}"
+
+
+class RankedDocument(NamedTuple):
+    """A document in the order of its best chunk, with its grade for the question (0 where it has none)."""
+
+    document: str
+    score: float
+    grade: int
 
 
 class Recorded(Protocol):
@@ -76,19 +86,27 @@ class Outcome:
 
     Attributes:
         query_id: The question.
-        needle_id: Its needle; None where the corpus does not answer it.
+        needle_id: What answers it (`Query.answer_id`); None where the corpus does not.
         phrasing: How it is worded, where given.
         stratum: `near` or `far`, for unanswerable questions only.
-        rank: Rank (from 1) of the first returned chunk that contains the needle; None when none is returned.
-        destroyed: No chunk of the strategy contains the needle whole; None where the chunks are not known.
-        truncated: Every chunk that contains it holds its end beyond the encoder's window (retrievers that read
-            vectors only).
-        quotable: Whether the first hit's own words contain the needle; None without a hit.
+        rank: Rank (from 1) of the first returned chunk that contains the needle, or any of several; where all are
+            needed, the rank at which all have been seen. None when that never happens.
+        destroyed: No chunk of the strategy contains the needle whole; of several, any one of which answers, none of
+            them; where all are needed, at least one of them. None where the chunks are not known, and of whole
+            documents, which nothing destroys.
+        truncated: Not destroyed, but every chunk that contains it holds its end beyond the encoder's window
+            (retrievers that read vectors only); of several as with `destroyed`.
+        quotable: Whether the first hit's own words contain the needle; where all are needed, whether the first hit of
+            each does. None without a hit, and for document-level relevance.
         nearest: Smallest cosine distance among the chunks the gate looks at; None when nothing was returned.
-        needle_distance: Smallest cosine distance among those of them that contain the needle.
-        chunk_distance: Cosine distance to the nearest chunk that contains the needle, at whatever rank.
+        needle_distance: Smallest cosine distance among those of them that contain the needle: the threshold under
+            which the gate stops keeping it. Where all are needed, the largest of these; None unless all are there.
+        chunk_distance: Cosine distance to the nearest chunk that contains the needle, at whatever rank; where all are
+            needed, the largest of these.
         gap: Distance of the second returned chunk minus that of the first.
         hits: The top returned chunks, best first.
+        documents: Of document-level relevance: the top documents by their best chunk, best first, else empty.
+        grades: Of document-level relevance: the grades over 0 of all relevant documents, highest first, else empty.
     """
 
     query_id: str
@@ -104,15 +122,8 @@ class Outcome:
     chunk_distance: float | None
     gap: float | None
     hits: tuple[Hit, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Projection:
-    """One query's needle on the chunks of a strategy; empty arrays where it has none."""
-
-    containing: NDArray[np.intp]
-    quotable: NDArray[np.intp]
-    truncated: NDArray[np.intp]  # those of `containing` in which the needle ends beyond the window
+    documents: tuple[RankedDocument, ...] = ()
+    grades: tuple[int, ...] = ()
 
 
 def collect(
@@ -133,7 +144,7 @@ def collect(
         chunks: The chunks, m of them.
         ranking: Full ranking, shape (n, m); -1 where nothing more is returned.
         distances: Cosine distance of every question to every chunk, shape (n, m).
-        projections: Each question's needle on the chunks, n of them.
+        projections: What answers each question, on the chunks, n of them.
         tokens: Of each chunk, m of them.
         reads_vectors: Whether the retriever sees only what fits the encoder's window.
         depth: How many top hits to record with each outcome.
@@ -149,6 +160,7 @@ def collect(
             projection,
             reads_vectors,
             hits=_hits(chunks, order[order >= 0][:depth], scores, row, projection, tokens),
+            documents=_documents(query, chunks, order[order >= 0], scores, max(depth, DOCUMENTS_KEPT)),
         )
         for query, order, scores, row, projection in zip(
             queries, ranking.order, ranking.scores, distances, projections, strict=True
@@ -163,29 +175,68 @@ def _outcome(
     projection: Projection,
     reads_vectors: bool,
     hits: tuple[Hit, ...],
+    documents: tuple[RankedDocument, ...],
 ) -> Outcome:
-    answerable = query.needle is not None
-    is_hit = np.isin(order, projection.containing)
-    found = np.flatnonzero(is_hit)
     gated = order[:GATE_SIZE]
-    gated_hits = gated[is_hit[:GATE_SIZE]]
+    held, require = projection.needles, projection.require
+    firsts = [_first(order, needle.containing) for needle in held]
+    rank = _together(firsts, require)
     return Outcome(
         query_id=query.id,
-        needle_id=query.needle.id if query.needle else None,
+        needle_id=query.answer_id,
         phrasing=query.phrasing,
         stratum=query.stratum,
-        rank=int(found[0]) + 1 if len(found) else None,
-        destroyed=answerable and len(projection.containing) == 0,
-        truncated=reads_vectors
-        and len(projection.containing) > 0
-        and len(projection.truncated) == len(projection.containing),
-        quotable=bool(np.isin(order[found[0]], projection.quotable)) if len(found) else None,
+        rank=None if rank is None else int(rank),
+        destroyed=None if projection.documents else projection.destroyed,
+        truncated=reads_vectors and projection.truncated,
+        quotable=None if rank is None or projection.documents else _quotable(order, projection, firsts),
         nearest=_least(distances[gated]),
-        needle_distance=_least(distances[gated_hits]),
-        chunk_distance=_least(distances[projection.containing]),
+        needle_distance=_together([_least(distances[gated[np.isin(gated, one.containing)]]) for one in held], require),
+        chunk_distance=_together([_least(distances[one.containing]) for one in held], require),
         gap=round(float(distances[order[1]] - distances[order[0]]), 6) if len(order) > 1 else None,
         hits=hits,
+        documents=documents,
+        grades=tuple(sorted((grade for _, grade in query.relevant if grade > 0), reverse=True)),
     )
+
+
+def _first(order: NDArray[np.intp], wanted: NDArray[np.intp]) -> int | None:
+    """Rank from 1 of the first chunk that is wanted."""
+    found = np.flatnonzero(np.isin(order, wanted))
+    return int(found[0]) + 1 if len(found) else None
+
+
+def _together(values: Sequence[float | None], require: Require) -> float | None:
+    """Of several needles the best value where any answers, the worst where all are needed and all are there."""
+    there = [value for value in values if value is not None]
+    if require == "any":
+        return min(there, default=None)
+    return max(there, default=None) if len(there) == len(values) else None
+
+
+def _quotable(order: NDArray[np.intp], projection: Projection, firsts: Sequence[int | None]) -> bool:
+    """Whether the first hit quotes a needle whole; where all are needed, whether the first hit of each does."""
+    found = [(first, held) for first, held in zip(firsts, projection.needles, strict=True) if first is not None]
+    best = min(first for first, _ in found)
+    quotes = [(first, bool(np.isin(order[first - 1], held.quotable))) for first, held in found]
+    if projection.require == "all":
+        return all(quote for _, quote in quotes)
+    return any(quote for first, quote in quotes if first == best)
+
+
+def _documents(
+    query: Query, chunks: Sequence[Chunk], order: NDArray[np.intp], scores: NDArray[np.float64], depth: int
+) -> tuple[RankedDocument, ...]:
+    """The documents of a judged question in the order of their best chunk: that of their first appearance."""
+    if not query.relevant:
+        return ()
+    grades = dict(query.relevant)
+    best: dict[str, float] = {}
+    for place, index in enumerate(order):
+        best.setdefault(chunks[index].document, float(scores[place]))
+        if len(best) == depth:
+            break
+    return tuple(RankedDocument(name, score, grades.get(name, 0)) for name, score in best.items())
 
 
 def _hits(

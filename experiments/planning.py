@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from experiments.conditions import describe
 from experiments.project import Project
+from experiments.provenance import document_level
 from experiments.retrieval import cut
 from experiments.stats.intervals import questions_for_bound, wilson
 from experiments.stats.resolution import fewest_discordant
@@ -35,19 +36,18 @@ def planned(project: Project) -> Iterator[str]:
     for strategy in settings.strategies:
         one = cut(inputs.documents, inputs.queries, strategy)
         destroyed = {
-            query.needle.id
-            for query, holding in zip(inputs.queries, one.containing, strict=True)
-            if query.needle and not len(holding)
+            query.answer_id for query, answer in zip(inputs.queries, one.answers, strict=True) if answer.destroyed
         }
         chunks = plural(len(one.chunks), "chunk")
-        yield f"  {strategy.name}  {describe(strategy):32} {chunks}, {len(destroyed)} needles destroyed"
+        lost = "" if document_level(inputs.hit_rule) else f", {len(destroyed)} needles destroyed"
+        yield f"  {strategy.name}  {describe(strategy):32} {chunks}{lost}"
         cuts.append(one)
     for name in settings.models:
         if bench.has(name):
             yield f"{name}: {plural(bench.to_embed({name: cuts}), 'text')} to embed, the others are cached."
         else:
             yield f"{name}: {bench.why_missing(name)}; its combinations will fail."
-    answerable = sum(query.needle is not None for query in inputs.queries)
+    answerable = sum(query.answerable for query in inputs.queries)
     unanswerable = len(inputs.queries) - answerable
     pairs = len(combinations) * (len(combinations) - 1) // 2
     half = wilson(answerable // 2, answerable)

@@ -6,17 +6,21 @@ import hashlib
 import os
 import platform
 import subprocess
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
 
 from corpus.canonical import EXTRACTOR
+from corpus.questions import Query
 from experiments.ci_services import checkout
 
 # Raised by hand whenever chunking, embedding, ranking or scoring gives other numbers for the same input.
 PIPELINE = "1"
+# What counts as a hit; a set of questions has one rule, and numbers of two rules are never compared.
 HIT_RULE = "whole-needle-in-embedded-range/1"
+DOCUMENT_HIT_RULE = "chunk-of-a-relevant-document/1"
 
 _LIBRARIES = ("torch", "sentence-transformers", "transformers", "rank-bm25", "numpy", "scipy", "mlflow", "bluffline")
 
@@ -41,6 +45,16 @@ NO_GIT = Provenance(None, None, None, None, None, None)
 # Set inside a git hook; they would turn every question towards the hook's repository.
 _REDIRECTIONS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 _WHOLE_FILE = 20_000_000  # bytes; of a larger untracked file size and time stand for the content
+
+
+def hit_rule(queries: Iterable[Query]) -> str:
+    """The hit rule that a set of questions is measured by."""
+    return DOCUMENT_HIT_RULE if any(query.relevant for query in queries) else HIT_RULE
+
+
+def document_level(rule: str) -> bool:
+    """Whether a hit rule judges whole documents: then there are no needles to destroy, to truncate or to quote."""
+    return rule.startswith("chunk-of-a-relevant-document/")
 
 
 def provenance(folder: Path) -> Provenance:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from dataclasses import asdict, fields
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +15,7 @@ from corpus.documents import Document
 from corpus.headings import headings
 from corpus.questions import Query
 from experiments.evaluation import Number
-from experiments.outcomes import Hit, Outcome
+from experiments.outcomes import Hit, Outcome, RankedDocument
 from store.tables import DocumentRow, MeasureRow, OutcomeRow, QueryRow, TextRow
 
 _HIT_FIELDS = [
@@ -47,14 +48,24 @@ _FIELDS = [
 SCHEMA = pa.schema([*_FIELDS, ("hits", pa.list_(pa.struct(_HIT_FIELDS)))])
 # Files of before hits could carry a text of their own.
 _WITHOUT_TEXT = pa.schema([*_FIELDS, ("hits", pa.list_(pa.struct(_HIT_FIELDS[:-1])))])
+# Outcomes of document-level relevance have two more columns; those of needles do without.
+_DOCUMENT = pa.struct([("document", pa.string()), ("score", pa.float64()), ("grade", pa.int64())])
+_OF_DOCUMENTS = [pa.field("documents", pa.list_(_DOCUMENT)), pa.field("grades", pa.list_(pa.int64()))]
+DOCUMENT_SCHEMA = pa.schema([*SCHEMA, *_OF_DOCUMENTS])
 
 
 def to_parquet(outcomes: Sequence[Outcome]) -> bytes:
     """Outcomes with their top hits as a Parquet file, one row a question."""
-    table = pa.Table.from_pylist([asdict(outcome) for outcome in outcomes], schema=SCHEMA)
+    schema = DOCUMENT_SCHEMA if any(outcome.grades for outcome in outcomes) else SCHEMA
+    table = pa.Table.from_pylist([_values(outcome) for outcome in outcomes], schema=schema)
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
     return buffer.getvalue()
+
+
+def _values(outcome: Outcome) -> dict[str, Any]:
+    # A named tuple would be written as a list.
+    return {**asdict(outcome), "documents": [document._asdict() for document in outcome.documents]}
 
 
 def from_parquet(data: bytes) -> tuple[Outcome, ...]:
@@ -84,7 +95,7 @@ def _table(data: bytes) -> pa.Table:
     except pa.ArrowInvalid as error:
         raise ValueError(f"not a Parquet file of outcomes: {error}") from error
     if not any(
-        table.schema.equals(one) for one in (SCHEMA, _WITHOUT_TEXT)
+        table.schema.equals(one) for one in (SCHEMA, _WITHOUT_TEXT, DOCUMENT_SCHEMA)
     ):  # casting would fill fields that a hit lacks with nulls
         columns = ", ".join(f"{field.name} {field.type}" for field in table.schema)
         raise ValueError(f"the file holds no outcomes of this version, its columns are {columns}")
@@ -92,7 +103,17 @@ def _table(data: bytes) -> pa.Table:
 
 
 def _outcomes(table: pa.Table) -> tuple[Outcome, ...]:
-    return tuple(Outcome(**{**row, "hits": tuple(Hit(**hit) for hit in row["hits"])}) for row in table.to_pylist())
+    return tuple(
+        Outcome(
+            **{
+                **row,
+                "hits": tuple(Hit(**hit) for hit in row["hits"]),
+                "documents": tuple(RankedDocument(**document) for document in row.get("documents", ())),
+                "grades": tuple(row.get("grades", ())),
+            }
+        )
+        for row in table.to_pylist()
+    )
 
 
 def measure_rows(combination_id: int, numbers: Sequence[Number]) -> list[MeasureRow]:
@@ -119,11 +140,14 @@ def query_rows(queries: Sequence[Query], questions_hash: str) -> list[QueryRow]:
             text=query.text,
             phrasing=query.phrasing,
             stratum=query.stratum,
-            needle_id=query.needle.id if query.needle else None,
+            needle_id=query.answer_id,
             needle=query.needle.text if query.needle else None,
             document=query.needle.document if query.needle else None,
             start=query.needle.start if query.needle else None,
             end=query.needle.end if query.needle else None,
+            needles=[asdict(needle) for needle in query.needles] if len(query.needles) > 1 else None,
+            require=query.require if len(query.needles) > 1 else None,
+            relevant=[judgement._asdict() for judgement in query.relevant] or None,
         )
         for position, query in enumerate(queries)
     ]

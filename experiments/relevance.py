@@ -1,14 +1,17 @@
-"""Projecting needles onto chunks: which chunks hold an answer whole, and which answers no chunk holds.
+"""Projecting answers onto chunks: which chunks hold a needle whole, and which needles no chunk holds.
 
-A needle is a span of a document and knows nothing of chunks, which is what makes two chunkings comparable.
+A needle is a span of a document and knows nothing of chunks, which is what makes two chunkings comparable. Where whole
+documents are judged instead, every chunk of a relevant document is a hit, and nothing can be destroyed or truncated.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from corpus.questions import Query, Require
 from experiments.chunking import Chunk
 
 IndexArray = NDArray[np.intp]
@@ -73,10 +76,109 @@ def destroyed(chunks: Sequence[Chunk], needles: Sequence[Span]) -> BoolArray:
     return np.array([len(holders) == 0 for holders in containing(chunks, needles)], dtype=np.bool_)
 
 
-def _holders(chunks: Sequence[Chunk], needles: Sequence[Span], starts: Sequence[int]) -> tuple[IndexArray, ...]:
-    by_document: dict[str, list[int]] = {}
+class Held(NamedTuple):
+    """One needle on the chunks of a strategy: ascending chunk indices.
+
+    Attributes:
+        containing: Chunks whose embedded range holds it whole; of a relevant document all its chunks.
+        quotable: Those of them whose own words do.
+        truncated: Those of `containing` in which it ends beyond the encoder's window.
+    """
+
+    containing: IndexArray
+    quotable: IndexArray
+    truncated: IndexArray = np.array([], np.intp)
+
+    @property
+    def unread(self) -> bool:
+        """Whether some chunk holds it, and every one of them beyond the window."""
+        return 0 < len(self.containing) == len(self.truncated)
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """What answers one question, on the chunks of a strategy.
+
+    Attributes:
+        needles: Each of its needles; of document-level relevance one entry for all relevant documents together;
+            none where the question is unanswerable.
+        require: Whether `any` of the needles is enough, or `all` are needed.
+        documents: Whether the entry stands for whole documents: then nothing is destroyed.
+    """
+
+    needles: tuple[Held, ...]
+    require: Require = "any"
+    documents: bool = False
+
+    @property
+    def containing(self) -> IndexArray:
+        """Chunks that hold at least one of the needles whole, ascending."""
+        return _union([held.containing for held in self.needles])
+
+    @property
+    def quotable(self) -> IndexArray:
+        """Chunks whose own words hold at least one of them whole, ascending."""
+        return _union([held.quotable for held in self.needles])
+
+    @property
+    def destroyed(self) -> bool:
+        """Whether no chunks can answer: of `any` every needle is destroyed, of `all` one of them."""
+        if self.documents or not self.needles:
+            return False
+        gone = [len(held.containing) == 0 for held in self.needles]
+        return all(gone) if self.require == "any" else any(gone)
+
+    @property
+    def truncated(self) -> bool:
+        """Whether what is not destroyed was never read whole: of `any` every needle left, of `all` one of them."""
+        if self.destroyed:
+            return False
+        unread = [held.unread for held in self.needles if len(held.containing)]
+        return bool(unread) and (all(unread) if self.require == "any" else any(unread))
+
+
+def project(chunks: Sequence[Chunk], queries: Sequence[Query]) -> tuple[Projection, ...]:
+    """Lay what answers each question over the chunks.
+
+    Args:
+        chunks: Chunks in any order.
+        queries: The questions, with their needles or their relevant documents.
+
+    Returns:
+        One projection a question; what an encoder's window does to it is not known yet.
+    """
+    needles = [needle for query in queries for needle in query.needles]
+    found = iter(map(Held, containing(chunks, needles), quotable(chunks, needles)))
+    by_document = _by_document(chunks) if any(query.relevant for query in queries) else {}
+    return tuple(
+        Projection((_of_documents(query, by_document),), documents=True)
+        if query.relevant
+        else Projection(tuple(next(found) for _ in query.needles), query.require)
+        for query in queries
+    )
+
+
+def _of_documents(query: Query, by_document: dict[str, list[int]]) -> Held:
+    relevant = [name for name, grade in query.relevant if grade > 0]
+    indices = np.array(sorted(index for name in relevant for index in by_document.get(name, ())), np.intp)
+    return Held(indices, indices)
+
+
+def _union(arrays: Sequence[IndexArray]) -> IndexArray:
+    if len(arrays) == 1:
+        return arrays[0]
+    return np.unique(np.concatenate(arrays)) if arrays else np.array([], np.intp)
+
+
+def _by_document(chunks: Sequence[Chunk]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
     for index, chunk in enumerate(chunks):
-        by_document.setdefault(chunk.document, []).append(index)
+        found.setdefault(chunk.document, []).append(index)
+    return found
+
+
+def _holders(chunks: Sequence[Chunk], needles: Sequence[Span], starts: Sequence[int]) -> tuple[IndexArray, ...]:
+    by_document = _by_document(chunks)
     first = np.array(starts, dtype=np.int64)
     last = np.array([chunk.end for chunk in chunks], dtype=np.int64)
     # Only the chunks of documents that hold a needle are looked at, each document's ranges gathered once.

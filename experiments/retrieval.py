@@ -20,7 +20,7 @@ from experiments.conditions import Strategy
 from experiments.embedding import Embedded
 from experiments.evaluation import Cutting
 from experiments.lexical import BM25Index
-from experiments.outcomes import Outcome, Projection, collect
+from experiments.outcomes import Outcome, collect
 from experiments.ranking import (
     Ranking,
     dense_distances,
@@ -28,7 +28,7 @@ from experiments.ranking import (
     rank,
     reciprocal_rank_fusion,
 )
-from experiments.relevance import containing, quotable
+from experiments.relevance import Held, Projection, project
 
 TIMED_QUESTIONS = 25  # enough for a median; each is run alone, as a live system would
 
@@ -45,12 +45,11 @@ class Retrieval(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A corpus cut by one strategy, with the needles laid over it."""
+    """A corpus cut by one strategy, with what answers each question laid over it."""
 
     strategy: Strategy
     chunks: tuple[Chunk, ...]
-    containing: tuple[NDArray[np.intp], ...]  # one array a query, empty for unanswerable ones
-    quotable: tuple[NDArray[np.intp], ...]
+    answers: tuple[Projection, ...]  # one a query, without what an encoder's window does to it
 
     @property
     def texts(self) -> list[str]:
@@ -59,17 +58,9 @@ class Cut:
 
 
 def cut(documents: Sequence[Document], queries: Sequence[Query], strategy: Strategy) -> Cut:
-    """Cut the corpus and find the chunks that hold each question's needle."""
+    """Cut the corpus and find the chunks that hold what answers each question."""
     chunks = chunk_corpus(documents, strategy)
-    needles = [query.needle for query in queries if query.needle is not None]
-    holding, quoting = iter(containing(chunks, needles)), iter(quotable(chunks, needles))
-    nothing = np.array([], np.intp)
-    return Cut(
-        strategy,
-        chunks,
-        tuple(next(holding) if query.needle else nothing for query in queries),
-        tuple(next(quoting) if query.needle else nothing for query in queries),
-    )
+    return Cut(strategy, chunks, project(chunks, queries))
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,14 +198,19 @@ def _cutting(chunks: Sequence[Chunk], embedded: Embedded) -> Cutting:
 
 
 def _projections(cut: Cut, queries: Sequence[Query], embedded: Embedded) -> tuple[Projection, ...]:
+    """The answers on the chunks, and which of these hold a needle's end beyond the encoder's window."""
     projections = []
-    for query, holding, quoting in zip(queries, cut.containing, cut.quotable, strict=True):
-        beyond = [
-            chunk
-            for chunk in holding
-            if query.needle and _end_in_text(cut.chunks[chunk], query.needle.end) > embedded.seen[chunk]
-        ]
-        projections.append(Projection(holding, quoting, np.array(beyond, np.intp)))
+    for query, answer in zip(queries, cut.answers, strict=True):
+        if answer.documents:
+            projections.append(answer)
+            continue
+        needles = []
+        for needle, held in zip(query.needles, answer.needles, strict=True):
+            beyond = [
+                chunk for chunk in held.containing if _end_in_text(cut.chunks[chunk], needle.end) > embedded.seen[chunk]
+            ]
+            needles.append(Held(held.containing, held.quotable, np.array(beyond, np.intp)))
+        projections.append(Projection(tuple(needles), answer.require))
     return tuple(projections)
 
 

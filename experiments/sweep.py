@@ -23,7 +23,7 @@ from corpus.questions import Query
 from experiments.conditions import Strategy
 from experiments.models import ModelStamp
 from experiments.project import Project
-from experiments.provenance import HIT_RULE, PIPELINE, provenance, versions
+from experiments.provenance import PIPELINE, hit_rule, provenance, versions
 from experiments.recording import document_rows, query_rows
 from experiments.reviewing import document_states
 from experiments.settings import Settings
@@ -48,6 +48,7 @@ class Inputs:
     queries: tuple[Query, ...]
     corpus_hash: str
     questions_hash: str
+    hit_rule: str
     left_out: int  # faults that the user chose to measure without
     document_faults: tuple[Fault, ...] = ()  # those of them that are of documents
 
@@ -65,7 +66,7 @@ def read_inputs(project: Project, *, skip_faults: bool = False) -> Inputs:
     report = check_project(project)
     if report.faults and not skip_faults:
         raise InputError(report.faults)
-    if not report.documents or not any(query.needle for query in report.queries):
+    if not report.documents or not any(query.answerable for query in report.queries):
         nothing = Fault(
             str(project.questions), None, "", "nothing to measure", "at least one document and one answerable question"
         )
@@ -75,6 +76,7 @@ def read_inputs(project: Project, *, skip_faults: bool = False) -> Inputs:
         report.queries,
         corpus_hash(report.documents),
         questions_hash(report.queries),
+        hit_rule(report.queries),
         len(report.faults),
         report.document_faults,
     )
@@ -101,7 +103,7 @@ def retrieval_key(inputs: Inputs, strategy: Strategy, retriever: str, stamp: Mod
     """What a combination's outcomes depend on, and nothing else: neither thresholds nor k nor the commit."""
     return _digest(
         PIPELINE,
-        HIT_RULE,
+        inputs.hit_rule,
         inputs.corpus_hash,
         inputs.questions_hash,
         strategy.spec,
@@ -153,7 +155,7 @@ def begin(engine: Engine, project: Project, inputs: Inputs, say: Callable[[str],
     if came_from.remark:
         say(f"{came_from.remark[:1].upper()}{came_from.remark[1:]}.")
     record = settings_record(project.settings)
-    fingerprint = _digest(PIPELINE, HIT_RULE, inputs.corpus_hash, inputs.questions_hash, record)
+    fingerprint = _digest(PIPELINE, inputs.hit_rule, inputs.corpus_hash, inputs.questions_hash, record)
     failed = document_states.as_setting(inputs.document_faults, project.documents)
     kept = {**record, "left_out": inputs.left_out, **failed}
     pid, host = os.getpid(), socket.gethostname()
@@ -164,8 +166,8 @@ def begin(engine: Engine, project: Project, inputs: Inputs, say: Callable[[str],
     writes.add_corpus(engine, *document_rows(inputs.documents, inputs.corpus_hash))
     writes.add_questions(engine, query_rows(inputs.queries, inputs.questions_hash))
     now = datetime.now(UTC)
-    strata = [query.stratum for query in inputs.queries if query.needle is None]
-    needles = [query.needle.id for query in inputs.queries if query.needle is not None]
+    strata = [query.stratum for query in inputs.queries if not query.answerable]
+    needles = {query.answer_id for query in inputs.queries if query.needles}
     sweep = SweepRow(
         key=uuid.uuid4().hex,
         fingerprint=fingerprint,
@@ -183,11 +185,11 @@ def begin(engine: Engine, project: Project, inputs: Inputs, say: Callable[[str],
         patch_hash=came_from.patch_hash,
         corpus_hash=inputs.corpus_hash,
         questions_hash=inputs.questions_hash,
-        hit_rule=HIT_RULE,
+        hit_rule=inputs.hit_rule,
         pipeline=PIPELINE,
         documents=len(inputs.documents),
-        needles=len(set(needles)),
-        answerable=len(needles),
+        needles=len(needles),
+        answerable=sum(query.answerable for query in inputs.queries),
         near=strata.count("near"),
         far=strata.count("far"),
         settings=kept,

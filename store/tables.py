@@ -109,11 +109,17 @@ class QueryRow(SQLModel, table=True):
     text: str = Field(sa_column=Column(Text, nullable=False))
     phrasing: str | None = None
     stratum: str | None = None
-    needle_id: str | None = None
-    needle: str | None = Field(default=None, sa_column=Column(Text))
+    needle_id: str | None = None  # of what answers it: one needle, several, or relevant documents
+    needle: str | None = Field(default=None, sa_column=Column(Text))  # the first; `needles` has all
     document: str | None = None
     start: int | None = None
     end: int | None = None
+    # Several needles as {id, text, document, start, end}, and how many are needed: any or all. None where one is enough
+    # to say what answers the question.
+    needles: list[dict[str, Any]] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    require: str | None = None
+    # Document-level relevance as {document, grade}; None where needles answer.
+    relevant: list[dict[str, Any]] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
 
 
 class OutcomeRow(SQLModel, table=True):

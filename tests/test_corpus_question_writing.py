@@ -33,18 +33,18 @@ def test_the_bundled_questions_survive_being_written_and_read(bundled, tmp_path,
 
 
 def test_a_question_that_looks_like_a_formula_stays_what_it_is():
-    query = Query("q", "=1+1, what is that?", None, None, "far", (), 1)
+    query = Query("q", "=1+1, what is that?", (), None, "far", (), 1)
     assert next(csv.DictReader(io.StringIO(to_csv([query]))))["question"] == "=1+1, what is that?"
 
 
 def test_what_a_question_does_not_have_is_left_out():
-    line = json.loads(to_jsonl([Query("q", "Which?", None, None, "near", (), 1)]))
+    line = json.loads(to_jsonl([Query("q", "Which?", (), None, "near", (), 1)]))
     assert line == {"id": "q", "question": "Which?", "stratum": "near"}
 
 
 def test_a_needle_is_written_with_its_place():
     needle = Needle("a.md#char=2,7", "seven", "a.md", 2, 7)
-    line = json.loads(to_jsonl([Query("q", "Which?", needle, "course", None, (), 1)]))
+    line = json.loads(to_jsonl([Query("q", "Which?", (needle,), "course", None, (), 1)]))
     assert (line["needle"], line["document"], line["start"], line["end"]) == ("seven", "a.md", 2, 7)
 
 
@@ -53,6 +53,6 @@ printable = st.text(st.characters(blacklist_categories=("Cs", "Cc")), min_size=1
 
 @given(st.lists(st.tuples(printable, st.sampled_from(["near", "far"])), min_size=1, max_size=6))
 def test_any_question_is_read_back_from_jsonl_as_it_was(rows):
-    queries = [Query(f"q{at}", text, None, None, kind, (), at + 1) for at, (text, kind) in enumerate(rows)]
+    queries = [Query(f"q{at}", text, (), None, kind, (), at + 1) for at, (text, kind) in enumerate(rows)]
     lines = to_jsonl(queries).split("\n")[:-1]
     assert [json.loads(line)["question"] for line in lines] == [text for text, _ in rows]

@@ -93,9 +93,9 @@ def test_recall_and_mrr_are_what_ir_measures_finds(strategy, retriever):
     place = {(chunk.document, chunk.start): str(number) for number, chunk in enumerate(pieces.chunks)}
     qrels = [
         ir_measures.Qrel(query.id, str(chunk), 1)
-        for query, holding in zip(QUERIES, pieces.containing, strict=True)
+        for query, answer in zip(QUERIES, pieces.answers, strict=True)
         if query.needle
-        for chunk in ([*holding] or ["destroyed"])
+        for chunk in ([*answer.containing] or ["destroyed"])
     ]
     run = [
         ir_measures.ScoredDoc(outcome.query_id, place[one.document, one.start], -float(rank))

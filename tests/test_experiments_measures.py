@@ -11,8 +11,13 @@ def test_every_measure_has_a_name_of_its_own_that_the_store_can_hold():
     assert len({measure.label for measure in known.values()}) == len(known)
 
 
+def test_only_sweeps_of_document_level_relevance_have_its_measures():
+    added = registry((1, 4), documents=True).keys() - registry((1, 4)).keys()
+    assert added == {"ndcg_at_1", "ndcg_at_4", "ndcg_at_10", "document_recall_at_100"}
+
+
 def test_every_measure_says_what_it_is():
-    for measure in registry((1, 4)).values():
+    for measure in registry((1, 4), documents=True).values():
         assert measure.description
         assert not measure.description.endswith(".")
         assert measure.kind in ("proportion", "mean", "count", "milliseconds")

@@ -6,8 +6,9 @@ from worlds import BLIND, OVERLAPPING, QUERIES, SECTIONS, KeywordEncoder, docume
 from worlds import unanswerable as refused_question
 
 from experiments.chunking import chunk_corpus
-from experiments.outcomes import STAGES, Projection, collect, stage
+from experiments.outcomes import STAGES, collect, stage
 from experiments.ranking import Ranking
+from experiments.relevance import Held, Projection
 
 DOCUMENT = document("d.md", "one. two. three. four. five. six. ")
 
@@ -31,7 +32,7 @@ def collected(order, distances, containing, quotable=None, truncated=(), asked=A
         laid,
         Ranking(row, np.where(row < 0, -np.inf, -np.arange(float(len(distances)))[None, :])),
         np.array([distances], float),
-        [Projection(*arrays)],
+        [Projection((Held(*arrays),) if asked.needles else ())],
         list(range(10, 10 + len(distances))),
         reads_vectors=reads_vectors,
         depth=depth,
@@ -202,3 +203,81 @@ def test_what_lies_beyond_a_short_window_is_truncated_for_vectors_and_not_for_bm
 
 def test_a_hit_says_where_its_own_words_stand():
     assert hit(start=25873, end=26272, overlap_start=25809).locator == "#char=25873,26272"
+
+
+def projected(order, distances, needles, require, quotable=None, truncated=None):
+    """The outcome of a question with several needles, each given by the chunks that hold it."""
+    laid = chunks(len(distances))
+    row = np.array([order + [-1] * (len(distances) - len(order))], np.intp)
+    held = [
+        Held(*(np.array(part, np.intp) for part in (holding, quoting, beyond)))
+        for holding, quoting, beyond in zip(needles, quotable or needles, truncated or [[]] * len(needles), strict=True)
+    ]
+    (outcome,) = collect(
+        [ASKED],
+        laid,
+        Ranking(row, np.zeros(row.shape)),
+        np.array([distances], float),
+        [Projection(tuple(held), require)],
+        [1] * len(distances),
+        reads_vectors=True,
+    )
+    return outcome
+
+
+ORDER, APART = [0, 1, 2, 3, 4, 5], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+
+
+def test_of_several_needles_any_is_found_with_the_first_and_all_with_the_last():
+    needles = [[1, 5], [3]]
+    either, both = (projected(ORDER, APART, needles, require) for require in ("any", "all"))
+    assert (either.rank, either.needle_distance, either.chunk_distance) == (2, 0.2, 0.2)
+    assert (both.rank, both.needle_distance, both.chunk_distance) == (4, 0.4, 0.4)
+    assert [one.contains for one in both.hits] == [False, True, False, True, False, True]
+
+
+def test_all_needles_are_kept_only_when_the_gate_keeps_each_of_them():
+    late = projected(ORDER, APART, [[1], [5]], "all")
+    assert (late.rank, late.needle_distance, late.chunk_distance) == (6, None, 0.6)
+    assert stage(late, None) == "ranked below k"
+    both = projected(ORDER, APART, [[1], [3]], "all")
+    assert [stage(both, cut) for cut in (None, 0.5, 0.4, 0.3)] == ["kept", "kept", "refused", "refused"]
+    either = projected(ORDER, APART, [[1], [3]], "any")
+    assert [stage(either, cut) for cut in (0.3, 0.2)] == ["kept", "refused"]
+
+
+def test_one_destroyed_needle_destroys_all_that_are_needed_but_not_any():
+    needles = [[], [2]]
+    either, both = (projected(ORDER, APART, needles, require) for require in ("any", "all"))
+    assert (either.destroyed, either.rank, stage(either, None)) == (False, 3, "kept")
+    assert (both.destroyed, both.rank, both.needle_distance, both.chunk_distance) == (True, None, None, None)
+    assert stage(both, None) == "destroyed"
+    assert projected(ORDER, APART, [[], []], "any").destroyed
+
+
+def test_one_needle_beyond_the_window_truncates_all_that_are_needed_but_not_any():
+    needles, beyond = [[4], [5]], [[4], []]
+    either, both = (projected(ORDER, APART, needles, require, truncated=beyond) for require in ("any", "all"))
+    assert (either.truncated, both.truncated) == (False, True)
+    assert projected(ORDER, APART, [[4], []], "any", truncated=[[4], []]).truncated
+    assert not projected(ORDER, APART, [[4], []], "all", truncated=[[4], []]).truncated  # destroyed comes first
+
+
+def test_any_is_quotable_by_its_first_hit_and_all_by_the_first_hit_of_each():
+    needles = [[0, 2], [0, 1]]
+    assert projected(ORDER, APART, needles, "any", quotable=[[2], [0]]).quotable is True
+    assert projected(ORDER, APART, needles, "any", quotable=[[2], [1]]).quotable is False
+    assert projected(ORDER, APART, needles, "all", quotable=[[0], [0]]).quotable is True
+    assert projected(ORDER, APART, needles, "all", quotable=[[2], [0]]).quotable is False
+    assert projected(ORDER, APART, [[], [1]], "all").quotable is None
+
+
+@given(st.data())
+def test_one_needle_is_the_same_whether_any_or_all_is_required(data):
+    n = data.draw(st.integers(1, 6))
+    order = data.draw(st.permutations(range(n)).map(list))[: data.draw(st.integers(0, n))]
+    distances = data.draw(st.lists(st.integers(0, 9).map(lambda tenth: tenth / 10), min_size=n, max_size=n))
+    holding = sorted(data.draw(st.sets(st.integers(0, n - 1))))
+    assert projected(order, distances, [holding], "any") == projected(order, distances, [holding], "all")
+    twice = projected(order, distances, [holding, holding], "all")
+    assert twice == projected(order, distances, [holding], "any")

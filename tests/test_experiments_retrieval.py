@@ -31,17 +31,17 @@ def test_a_cut_lays_every_needle_over_the_chunks():
     pieces = cut(DOCUMENTS, QUERIES, BLIND)
     assert pieces.chunks == chunk_corpus(DOCUMENTS, BLIND)
     assert pieces.texts == [chunk.text for chunk in pieces.chunks]
-    assert [holding.tolist() for holding in pieces.containing] == [[], [], [], [], [3], [3], [0], [0], [], [], []]
+    assert [answer.containing.tolist() for answer in pieces.answers] == [[], [], [], [], [3], [3], [0], [0], [], [], []]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)
 def test_a_chunk_holds_a_needle_when_its_text_does(strategy):
     """A second implementation by searching: every needle of the small world occurs once."""
     pieces = cut(DOCUMENTS, QUERIES, strategy)
-    for query_, holding, quoting in zip(QUERIES, pieces.containing, pieces.quotable, strict=True):
+    for query_, answer in zip(QUERIES, pieces.answers, strict=True):
         words = query_.needle.text if query_.needle else "\0"
-        assert holding.tolist() == [n for n, chunk in enumerate(pieces.chunks) if words in chunk.text]
-        assert quoting.tolist() == [n for n, chunk in enumerate(pieces.chunks) if words in chunk.content]
+        assert answer.containing.tolist() == [n for n, chunk in enumerate(pieces.chunks) if words in chunk.text]
+        assert answer.quotable.tolist() == [n for n, chunk in enumerate(pieces.chunks) if words in chunk.content]
 
 
 def test_dense_ranks_by_what_can_be_seen_by_eye():

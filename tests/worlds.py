@@ -94,7 +94,7 @@ def query(
     stratum: Stratum | None = None,
 ) -> Query:
     """A question as loading gives it."""
-    return Query(id, text, answer, phrasing, stratum, (), 1)
+    return Query(id, text, () if answer is None else (answer,), phrasing, stratum, (), 1)
 
 
 DOCUMENTS = (

@@ -11,11 +11,12 @@ from flask import request
 
 from corpus.check import CheckReport, check
 from corpus.extraction.limits import Limits
-from corpus.questions import Needle, Query, Stratum
+from corpus.questions import Judgement, Needle, Query, Require, Stratum
 from experiments.project import Project, ProjectError
 from experiments.recording import query_rows
 from experiments.reviewing.question_set import set_change
 from store import reads, reads_history
+from store.needle_spans import needle_spans
 from store.tables import QueryRow, SweepRow
 from webapp import params
 from webapp.contexts.question_tables import Checked, Choice
@@ -93,11 +94,12 @@ def whole_set(which: str) -> tuple[list[Query], str]:
 
 def as_query(row: QueryRow) -> Query:
     """A question as loading gives it. Key facts change no result and are not kept with a sweep."""
-    needle = None
-    if row.needle_id is not None:
-        needle = Needle(row.needle_id, row.needle or "", row.document or "", row.start or 0, row.end or 0)
+    needles = tuple(Needle(*span) for span in needle_spans(row))
+    relevant = tuple(Judgement(**judgement) for judgement in row.relevant or ())
+    require: Require = "all" if row.require == "all" else "any"
     stratum: Stratum | None = "near" if row.stratum == "near" else "far" if row.stratum == "far" else None
-    return Query(row.query_id, row.text, needle, row.phrasing, stratum, (), row.position + 1)
+    line = row.position + 1
+    return Query(row.query_id, row.text, needles, row.phrasing, stratum, (), line, require, relevant)
 
 
 def _sweep(sweeps: Sequence[SweepRow]) -> SweepRow | None:

@@ -10,6 +10,7 @@ from experiments.chunking import Chunk, chunk_document
 from experiments.conditions import Strategy
 from experiments.embedding import key_of
 from experiments.relevance import containing, quotable
+from store.needle_spans import NeedleSpan, needle_spans
 from store.tables import QueryRow
 
 
@@ -47,20 +48,12 @@ class Overlay(NamedTuple):
 
 def needle_places(queries: Sequence[QueryRow]) -> list[NeedlePlace]:
     """The needles of a question set, in its order, each once with the questions that ask for it."""
-    asked: dict[str, list[QueryRow]] = {}
+    asked: dict[NeedleSpan, list[str]] = {}
     for query in queries:
-        if query.needle_id is not None:
-            asked.setdefault(query.needle_id, []).append(query)
+        for span in needle_spans(query):
+            asked.setdefault(span, []).append(query.query_id)
     return [
-        NeedlePlace(
-            needle_id,
-            rows[0].document or "",
-            rows[0].start or 0,
-            rows[0].end or 0,
-            rows[0].needle or "",
-            tuple(row.query_id for row in rows),
-        )
-        for needle_id, rows in asked.items()
+        NeedlePlace(span.id, span.document, span.start, span.end, span.text, tuple(ids)) for span, ids in asked.items()
     ]
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from experiments import measures
 from experiments.measures import LATENCY_STAGES, Measure
+from experiments.provenance import document_level
 from store.tables import CombinationRow, MeasureRow, SweepRow
 from webapp.exports import Cell, Column, Table
 
@@ -85,7 +86,7 @@ def ordered(rows: Sequence[Row], ks: Sequence[int], choice: Choice) -> list[Row]
 
 def shown_measures(sweep: SweepRow) -> list[Measure]:
     """Every measure of a sweep, in the order of the page."""
-    return list(measures.registry(sweep.settings["k"]).values())
+    return list(measures.registry(sweep.settings["k"], documents=document_level(sweep.hit_rule)).values())
 
 
 def table(sweep: SweepRow, rows: Sequence[Row], missing: Sequence[CombinationRow]) -> Table:

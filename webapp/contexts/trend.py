@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from experiments.measures import Measure, registry
 from experiments.naming import names_of, parts_of
+from experiments.provenance import document_level
 from experiments.reviewing.trends import TrendPoint, segments
 from experiments.verdicts.overview import on_trend, written_with_interval
 from store.tables import SweepRow
@@ -69,7 +70,7 @@ class Trend(NamedTuple):
 def measures_of(sweeps: Sequence[SweepRow]) -> dict[str, Measure]:
     """Every measure the sweeps can have, by name."""
     ks = sorted({int(k) for sweep in sweeps for k in sweep.settings.get("k", ())})
-    return registry(ks or [20])
+    return registry(ks or [20], documents=any(document_level(sweep.hit_rule) for sweep in sweeps))
 
 
 def build(
