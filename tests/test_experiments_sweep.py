@@ -112,7 +112,8 @@ def test_another_hit_rule_or_pipeline_is_another_fingerprint_and_retrieval(
     inputs, settings, stamp = read_inputs(project), project.settings, WordEncoder().stamp
     before = reads.sweep(engine, begin(engine, project, inputs))
     key = retrieval_key(inputs, settings.strategies[0], "dense", stamp, settings)
-    monkeypatch.setattr(f"experiments.sweep.{name}", "another")
+    monkeypatch.setattr("experiments.sweep.PIPELINE" if name == "PIPELINE" else "experiments.provenance.HIT_RULE", "x")
+    inputs = read_inputs(project)
     after = reads.sweep(engine, begin(engine, project, inputs))
     assert before is not None
     assert after is not None
