@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 from store import writes
 
-_BETWEEN_WRITES = 0.5  # seconds
-_BETWEEN_LINES = 10.0
+BETWEEN_WRITES = 0.5  # seconds
+BETWEEN_LINES = 10.0
 
 
 class CancelledError(Exception):
@@ -60,7 +60,7 @@ class Progress:
         self._stream = stream or sys.stderr
         self._all = Pace(total, clock())
         self._name, self._stage = "", Pace(0, clock())
-        self._written = clock() - _BETWEEN_WRITES
+        self._written = clock() - BETWEEN_WRITES
         self._told = clock()
         self._bar = tqdm(
             total=total,
@@ -84,7 +84,7 @@ class Progress:
         self._stage.done += texts
         self._tell()
         self._bar.update(texts)
-        if self._clock() - self._written >= _BETWEEN_WRITES:
+        if self._clock() - self._written >= BETWEEN_WRITES:
             self._write()
 
     @property
@@ -98,14 +98,14 @@ class Progress:
         now = self._clock()
         stage, whole = self._stage, self._all
         return (
-            f"{self._name}: {stage.done:,}/{stage.total:,}, {_duration(stage.seconds_left(now))}; "
-            f"sweep: {whole.done:,}/{whole.total:,} texts, {_duration(whole.seconds_left(now))}"
+            f"{self._name}: {stage.done:,}/{stage.total:,}, {duration_left(stage.seconds_left(now))}; "
+            f"sweep: {whole.done:,}/{whole.total:,} texts, {duration_left(whole.seconds_left(now))}"
         )
 
     def _tell(self) -> None:
         if not self._bar.disable:
             self._bar.set_description_str(self.line, refresh=False)
-        elif self._all.total and self._clock() - self._told >= _BETWEEN_LINES:
+        elif self._all.total and self._clock() - self._told >= BETWEEN_LINES:
             self._told = self._clock()
             self._stream.write(self.line + "\n")
             self._stream.flush()
@@ -132,7 +132,7 @@ class Progress:
         self._bar.close()
 
 
-def _duration(seconds: float | None) -> str:
+def duration_left(seconds: float | None) -> str:
     """`14 s left`, `2 min 10 s left`; a question mark where nobody can know yet."""
     if seconds is None:
         return "? left"

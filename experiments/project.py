@@ -73,14 +73,19 @@ class Project:
         """What was extracted of documents, by their content."""
         return self.var / "extracted"
 
-    def load_documents(self) -> LoadedDocuments:
-        """Read the documents as this project reads them."""
+    def load_documents(self, *, extract_new: bool = True) -> LoadedDocuments:
+        """Read the documents as this project reads them.
+
+        Args:
+            extract_new: Whether what takes a process of its own is extracted where that was not done before.
+        """
         return load_documents(
             self.documents,
             strip_front_matter=self.strip_front_matter,
             strip_bibliography=self.strip_bibliography,
             limits=self.extraction,
             cache=self.extracted,
+            extract_new=extract_new,
         )
 
 
