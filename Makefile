@@ -24,14 +24,12 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[test]'
 	@touch $@
 
-demo serve: export BLUFFLINE_PORT := $(PORT)
-
 demo: $(STAMP) ## Measure the bundled corpus, log to MLflow, print the verdicts and serve the dashboard
 	$(BIN)/bluffline run
-	$(BIN)/bluffline serve
+	$(BIN)/bluffline serve --port $(PORT)
 
 serve: $(STAMP) ## Serve the dashboard on what has been measured
-	$(BIN)/bluffline serve
+	$(BIN)/bluffline serve --port $(PORT)
 
 check: $(STAMP) ## Format, lint, types and import contracts
 	$(BIN)/ruff format --check .

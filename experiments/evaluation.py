@@ -97,6 +97,7 @@ def score(
     *,
     ks: Sequence[int],
     seed: int,
+    token_bytes: int | None = None,
 ) -> list[Number]:
     """Every number of one combination that does not depend on a threshold.
 
@@ -106,6 +107,7 @@ def score(
         milliseconds: Single-question times of each stage.
         ks: Depths.
         seed: Of the bootstrap.
+        token_bytes: Of the chunks' token vectors on disk; None where the retriever keeps none.
 
     Returns:
         The numbers of `measures.registry(ks)` that apply.
@@ -126,6 +128,8 @@ def score(
         _proportion(measures.NOT_QUOTABLE, wilson(sum(outcome.quotable is False for outcome in hit), len(hit)))
     )
     numbers += _sizes(cutting)
+    if token_bytes is not None:
+        numbers.append(Number(measures.TOKEN_VECTORS.name, token_bytes, None, None, None, cutting.chunks))
     clusters = [outcome.needle_id or outcome.query_id for outcome in outcomes]
     for k in ks:
         sizes = [sum(hit.tokens for hit in outcome.hits[:k]) for outcome in outcomes]

@@ -82,11 +82,18 @@ OVER_BUDGET = Measure("over_budget", "over budget", "proportion", "chunks longer
 OVER_WINDOW = Measure(
     "over_window", "over window", "proportion", "chunks longer than the encoder's window: their end is not read", False
 )
+TIMED_QUESTIONS = 25  # enough for a median; each is run alone, as a live system would
+TOKEN_VECTORS = Measure(
+    "token_vector_bytes", "token vectors", "count", "bytes of the chunks' token vectors on disk, read as needed", False
+)
 LATENCY_STAGES = {
     "embed": "embedding the question",
     "scan": "comparing it with every chunk's vector",
     "lexical": "scoring every chunk by BM25",
     "fuse": "fusing the two rankings",
+    "rerank": "reading the question with each of hybrid's first chunks by the cross-encoder",
+    "tokens": "embedding the question token by token",
+    "maxsim": "comparing its tokens with every chunk's tokens",
 }
 
 
@@ -123,6 +130,7 @@ def registry(ks: Iterable[int], *, documents: bool = False) -> dict[str, Measure
         OVERLAP_SHARE,
         OVER_BUDGET,
         OVER_WINDOW,
+        TOKEN_VECTORS,
         *(tokens(k) for k in ks),
         *(latency(stage) for stage in LATENCY_STAGES),
     ]

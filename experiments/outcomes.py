@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from corpus.questions import Query, Require
 from experiments.chunking import Chunk
 from experiments.gate import GATE_SIZE
-from experiments.ranking import Ranking
+from experiments.ranking import Ranking, rank_matrix
 from experiments.relevance import Projection
 
 HITS_KEPT = 20  # top hits recorded with each outcome at least, for the drill-down
@@ -30,12 +30,13 @@ class Hit:
     end: int
     overlap_start: int
     section: str
-    score: float
+    score: float | None  # the retriever's own; None behind the chunks a reranker scored
     distance: float
     tokens: int
     contains: bool  # a needle whole, in the embedded text; of document-level relevance: of a relevant document
     quotable: bool  # a needle whole, in the chunk's own words; of document-level relevance the same as `contains`
     text: str | None = None  # what was returned, where it stands at no one place of the documents
+    first_rank: int | None = None  # before a reranker put it here; None where there is none
 
     @property
     def locator(self) -> str:
@@ -78,6 +79,10 @@ class Recorded(Protocol):
     def chunk_distance(self) -> float | None: ...  # noqa: D102
     @property
     def gap(self) -> float | None: ...  # noqa: D102
+    @property
+    def truncated_by(self) -> str | None: ...  # noqa: D102
+    @property
+    def scorer_score(self) -> float | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +99,8 @@ class Outcome:
         destroyed: No chunk of the strategy contains the needle whole; of several, any one of which answers, none of
             them; where all are needed, at least one of them. None where the chunks are not known, and of whole
             documents, which nothing destroys.
-        truncated: Not destroyed, but every chunk that contains it holds its end beyond the encoder's window
-            (retrievers that read vectors only); of several as with `destroyed`.
+        truncated: Not destroyed, but every chunk that contains it holds its end beyond the window of a model the
+            retriever reads with; of several as with `destroyed`.
         quotable: Whether the first hit's own words contain the needle; where all are needed, whether the first hit of
             each does. None without a hit, and for document-level relevance.
         nearest: Smallest cosine distance among the chunks the gate looks at; None when nothing was returned.
@@ -105,6 +110,9 @@ class Outcome:
             needed, the largest of these.
         gap: Distance of the second returned chunk minus that of the first.
         hits: The top returned chunks, best first.
+        truncated_by: Whose window, `encoder`, `scorer` or `encoder and scorer`; None where none did, and in records
+            older than second models.
+        scorer_score: Best score a second model gave one of the chunks the gate looks at; None without such a model.
         documents: Of document-level relevance: the top documents by their best chunk, best first, else empty.
         grades: Of document-level relevance: the grades over 0 of all relevant documents, highest first, else empty.
     """
@@ -122,6 +130,8 @@ class Outcome:
     chunk_distance: float | None
     gap: float | None
     hits: tuple[Hit, ...] = ()
+    truncated_by: str | None = None
+    scorer_score: float | None = None
     documents: tuple[RankedDocument, ...] = ()
     grades: tuple[int, ...] = ()
 
@@ -136,6 +146,8 @@ def collect(
     *,
     reads_vectors: bool,
     depth: int = HITS_KEPT,
+    scored: Sequence[Projection] | None = None,
+    reranked: Ranking | None = None,
 ) -> tuple[Outcome, ...]:
     """Score one retriever's ranking.
 
@@ -148,22 +160,29 @@ def collect(
         tokens: Of each chunk, m of them.
         reads_vectors: Whether the retriever sees only what fits the encoder's window.
         depth: How many top hits to record with each outcome.
+        scored: What answers each question, as the window of a second model leaves it; None where the ranking's scores
+            are not a second model's.
+        reranked: The ranking a reranker was given; None without one.
 
     Returns:
         One outcome a question.
     """
+    before = rank_matrix(reranked, len(chunks)) if reranked is not None else [None] * len(queries)
+    readers = {"encoder": projections if reads_vectors else None, "scorer": scored}
     return tuple(
         _outcome(
             query,
             order[order >= 0],
             row,
             projection,
-            reads_vectors,
-            hits=_hits(chunks, order[order >= 0][:depth], scores, row, projection, tokens),
+            truncated_by=" and ".join(name for name, read in readers.items() if read and read[number].truncated)
+            or None,
+            scorer_score=_best(scores[order >= 0][:GATE_SIZE]) if scored is not None else None,
+            hits=_hits(chunks, order[order >= 0][:depth], scores, row, projection, tokens, first_ranks),
             documents=_documents(query, chunks, order[order >= 0], scores, max(depth, DOCUMENTS_KEPT)),
         )
-        for query, order, scores, row, projection in zip(
-            queries, ranking.order, ranking.scores, distances, projections, strict=True
+        for number, (query, order, scores, row, projection, first_ranks) in enumerate(
+            zip(queries, ranking.order, ranking.scores, distances, projections, before, strict=True)
         )
     )
 
@@ -173,7 +192,9 @@ def _outcome(
     order: NDArray[np.intp],
     distances: NDArray[np.float64],
     projection: Projection,
-    reads_vectors: bool,
+    *,
+    truncated_by: str | None,
+    scorer_score: float | None,
     hits: tuple[Hit, ...],
     documents: tuple[RankedDocument, ...],
 ) -> Outcome:
@@ -188,13 +209,15 @@ def _outcome(
         stratum=query.stratum,
         rank=None if rank is None else int(rank),
         destroyed=None if projection.documents else projection.destroyed,
-        truncated=reads_vectors and projection.truncated,
+        truncated=truncated_by is not None,
         quotable=None if rank is None or projection.documents else _quotable(order, projection, firsts),
         nearest=_least(distances[gated]),
         needle_distance=_together([_least(distances[gated[np.isin(gated, one.containing)]]) for one in held], require),
         chunk_distance=_together([_least(distances[one.containing]) for one in held], require),
         gap=round(float(distances[order[1]] - distances[order[0]]), 6) if len(order) > 1 else None,
         hits=hits,
+        truncated_by=truncated_by,
+        scorer_score=scorer_score,
         documents=documents,
         grades=tuple(sorted((grade for _, grade in query.relevant if grade > 0), reverse=True)),
     )
@@ -246,6 +269,7 @@ def _hits(
     distances: NDArray[np.float64],
     projection: Projection,
     tokens: Sequence[int],
+    first_ranks: NDArray[np.int64] | None,
 ) -> tuple[Hit, ...]:
     contains = np.isin(order, projection.containing)
     quotable = np.isin(order, projection.quotable)
@@ -256,14 +280,21 @@ def _hits(
             end=chunks[index].end,
             overlap_start=chunks[index].overlap_start,
             section=chunks[index].section,
-            score=float(scores[place]),
+            score=None if np.isnan(scores[place]) else float(scores[place]),
             distance=float(distances[index]),
             tokens=int(tokens[index]),
             contains=bool(contains[place]),
             quotable=bool(quotable[place]),
+            first_rank=int(first_ranks[index]) if first_ranks is not None else None,
         )
         for place, index in enumerate(order)
     )
+
+
+def _best(scores: NDArray[np.float64]) -> float | None:
+    """The highest score there is; chunks that were not scored have none."""
+    known = scores[~np.isnan(scores)]
+    return float(known.max()) if len(known) else None
 
 
 def _least(values: NDArray[np.float64]) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TextIO
 
 from sqlalchemy import Engine
@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 from store import writes
 
-BETWEEN_WRITES = 0.5  # seconds
-BETWEEN_LINES = 10.0
+_BETWEEN_WRITES = 0.5  # seconds
+_BETWEEN_LINES = 10.0
 
 
 class CancelledError(Exception):
@@ -23,25 +23,35 @@ class CancelledError(Exception):
 class Pace:
     """How much of something is done, and how long the rest takes at the pace so far."""
 
-    def __init__(self, total: int, begun: float) -> None:
-        """Begin to count at `begun` seconds."""
-        self.total, self.done, self._begun = total, 0, begun
+    def __init__(self, total: int) -> None:
+        """Begin to count; time is counted with what is done in it."""
+        self.total, self.done, self._seconds = total, 0, 0.0
 
-    def seconds_left(self, now: float) -> float | None:
-        """Seconds left; None before anything is done."""
-        if not self.done:
-            return None
-        return (now - self._begun) / self.done * max(self.total - self.done, 0)
+    def advance(self, count: int, seconds: float) -> None:
+        """Count what was done, and the time it took."""
+        self.done += count
+        self._seconds += seconds
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds left; None before anything is done, 0 where nothing is left to do."""
+        left = max(self.total - self.done, 0)
+        if not left:
+            return 0.0 if self.total else None
+        return self._seconds / self.done * left if self.done else None
 
 
 class Progress:
-    """Progress of one sweep, in texts embedded: all the rest takes next to no time."""
+    """Progress of one sweep, in texts embedded and pairs scored: all the rest takes next to no time.
+
+    A pair takes another time than a text, so each unit has a pace of its own, and the time left is the sum.
+    """
 
     def __init__(
         self,
         engine: Engine,
         sweep_id: int,
-        total: int,
+        totals: Mapping[str, int],
         *,
         clock: Callable[[], float] = time.monotonic,
         stream: TextIO | None = None,
@@ -51,20 +61,21 @@ class Progress:
         Args:
             engine: The store.
             sweep_id: The running sweep.
-            total: Texts to embed over all strategies and models.
+            totals: By unit, how much there is to do over all strategies and models.
             clock: Seconds, for tests.
             stream: Where to tell it; standard error when None. A terminal gets a bar, anything else a line now and
                 then.
         """
         self._engine, self._sweep_id, self._clock = engine, sweep_id, clock
         self._stream = stream or sys.stderr
-        self._all = Pace(total, clock())
-        self._name, self._stage = "", Pace(0, clock())
-        self._written = clock() - BETWEEN_WRITES
+        self._all = {unit: Pace(total) for unit, total in totals.items()}
+        self._name, self._unit, self._stage = "", "", Pace(0)
+        self._last = clock()
+        self._written = clock() - _BETWEEN_WRITES
         self._told = clock()
         self._bar = tqdm(
-            total=total,
-            disable=total == 0 or not self._stream.isatty(),
+            total=self._total,
+            disable=self._total == 0 or not self._stream.isatty(),
             file=self._stream,
             mininterval=0.2,
             leave=False,
@@ -72,40 +83,59 @@ class Progress:
             bar_format="{bar:10} {desc}",  # fits into 80 columns
         )
 
-    def stage(self, name: str, texts: int) -> None:
-        """Say what is being done now, and how many texts it has to embed."""
-        self._name, self._stage = name, Pace(texts, self._clock())
+    def stage(self, name: str, count: int, unit: str = "texts", planned: int | None = None) -> None:
+        """Say what is being done now, and how much of it there is to do.
+
+        Args:
+            name: What a person calls it.
+            count: How much is to be done in it.
+            unit: Of what; one of those the totals name.
+            planned: How much of the total was meant for it, where that was an estimate; the total is corrected.
+        """
+        self._name, self._unit, self._stage = name, unit, Pace(count)
+        self._last = self._clock()
+        if planned is not None:
+            self._all[unit].total += count - planned
+            self._bar.total = self._total
         self._tell()
         self._write()
 
-    def advance(self, texts: int) -> None:
-        """Count texts as embedded."""
-        self._all.done += texts
-        self._stage.done += texts
+    def advance(self, count: int) -> None:
+        """Count as done, in the unit of the stage."""
+        now = self._clock()
+        for pace in (self._all[self._unit], self._stage):
+            pace.advance(count, now - self._last)
+        self._last = now
         self._tell()
-        self._bar.update(texts)
-        if self._clock() - self._written >= BETWEEN_WRITES:
+        self._bar.update(count)
+        if self._clock() - self._written >= _BETWEEN_WRITES:
             self._write()
 
     @property
     def eta_seconds(self) -> float | None:
-        """Seconds left of the whole sweep; None before anything is embedded."""
-        return self._all.seconds_left(self._clock())
+        """Seconds left of the whole sweep; None before something of each unit is done."""
+        left = [pace.seconds_left for pace in self._all.values() if pace.total]
+        known = [seconds for seconds in left if seconds is not None]
+        return sum(known) if left and len(known) == len(left) else None
+
+    @property
+    def _total(self) -> int:
+        return sum(pace.total for pace in self._all.values())
 
     @property
     def line(self) -> str:
         """How far the stage is, and the sweep."""
-        now = self._clock()
-        stage, whole = self._stage, self._all
+        stage = self._stage
+        whole = ", ".join(f"{pace.done:,}/{pace.total:,} {unit}" for unit, pace in self._all.items() if pace.total)
         return (
-            f"{self._name}: {stage.done:,}/{stage.total:,}, {duration_left(stage.seconds_left(now))}; "
-            f"sweep: {whole.done:,}/{whole.total:,} texts, {duration_left(whole.seconds_left(now))}"
+            f"{self._name}: {stage.done:,}/{stage.total:,}, {_duration(stage.seconds_left)}; "
+            f"sweep: {whole}, {_duration(self.eta_seconds)}"
         )
 
     def _tell(self) -> None:
         if not self._bar.disable:
             self._bar.set_description_str(self.line, refresh=False)
-        elif self._all.total and self._clock() - self._told >= BETWEEN_LINES:
+        elif self._total and self._clock() - self._told >= _BETWEEN_LINES:
             self._told = self._clock()
             self._stream.write(self.line + "\n")
             self._stream.flush()
@@ -116,8 +146,8 @@ class Progress:
             self._engine,
             self._sweep_id,
             stage=self._name,
-            done=self._all.done,
-            total=self._all.total,
+            done=sum(pace.done for pace in self._all.values()),
+            total=self._total,
             eta_seconds=self.eta_seconds,
         )
         if cancelled:
@@ -132,7 +162,7 @@ class Progress:
         self._bar.close()
 
 
-def duration_left(seconds: float | None) -> str:
+def _duration(seconds: float | None) -> str:
     """`14 s left`, `2 min 10 s left`; a question mark where nobody can know yet."""
     if seconds is None:
         return "? left"

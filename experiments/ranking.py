@@ -33,7 +33,7 @@ class Ranking:
     Attributes:
         order: Shape (n_queries, depth). Chunk indices; `ABSENT` (-1) behind the last chunk that was returned.
         scores: Shape (n_queries, depth). The rounded scores that decided the order, never ascending; ``-inf`` where
-            the order is absent.
+            the order is absent, NaN behind the chunks a reranker scored, where the order of an earlier ranking stands.
     """
 
     order: IndexMatrix

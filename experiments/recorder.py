@@ -35,7 +35,12 @@ class Recorder:
         self.tracking_error: str | None = None
 
     def record(
-        self, row: CombinationRow, retrieval: Retrieval, stamp: ModelStamp, measured_in: str | None = None
+        self,
+        row: CombinationRow,
+        retrieval: Retrieval,
+        stamp: ModelStamp,
+        scorer: ModelStamp | None = None,
+        measured_in: str | None = None,
     ) -> None:
         """Score one retrieval and write it.
 
@@ -43,12 +48,14 @@ class Recorder:
             row: The combination.
             retrieval: What it returned.
             stamp: Of the model whose distances its gate reads.
+            scorer: Of its second model; None where it has none.
             measured_in: Key of the earlier sweep the retrieval was read from; None when it was made now.
         """
         numbers = score(
             retrieval.outcomes,
             retrieval.cutting,
             retrieval.milliseconds,
+            token_bytes=retrieval.token_bytes,
             ks=self._settings.ks,
             seed=self._settings.seed,
         )
@@ -61,17 +68,25 @@ class Recorder:
             parquet=to_parquet(retrieval.outcomes),
             stamp={
                 "model": stamp._asdict(),
+                **({"scorer": scorer._asdict()} if scorer is not None else {}),
                 "cutting": retrieval.cutting._asdict(),
                 "milliseconds": retrieval.milliseconds,
                 "identity_error": retrieval.identity_error,
                 "depth": retrieval.depth,
+                "token_bytes": retrieval.token_bytes,
             },
             measured_in=measured_in,
         )
         self.reused += measured_in is not None
         self.push()
 
-    def read_again(self, row: CombinationRow, earlier: reads.RecordedRetrieval, stamp: ModelStamp) -> bool:
+    def read_again(
+        self,
+        row: CombinationRow,
+        earlier: reads.RecordedRetrieval,
+        stamp: ModelStamp,
+        scorer: ModelStamp | None = None,
+    ) -> bool:
         """Record a retrieval that an earlier sweep of the same inputs made.
 
         Returns:
@@ -85,8 +100,9 @@ class Recorder:
             milliseconds=earlier.stamp["milliseconds"],
             identity_error=earlier.stamp["identity_error"],
             depth=earlier.stamp["depth"],
+            token_bytes=earlier.stamp.get("token_bytes"),
         )
-        self.record(row, retrieval, stamp, earlier.measured_in or earlier.sweep_key)
+        self.record(row, retrieval, stamp, scorer, earlier.measured_in or earlier.sweep_key)
         return True
 
     @contextmanager

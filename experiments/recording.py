@@ -18,40 +18,47 @@ from experiments.evaluation import Number
 from experiments.outcomes import Hit, Outcome, RankedDocument
 from store.tables import DocumentRow, MeasureRow, OutcomeRow, QueryRow, TextRow
 
-_HIT_FIELDS = [
-    ("document", pa.string()),
-    ("start", pa.int64()),
-    ("end", pa.int64()),
-    ("overlap_start", pa.int64()),
-    ("section", pa.string()),
-    ("score", pa.float64()),
-    ("distance", pa.float64()),
-    ("tokens", pa.int64()),
-    ("contains", pa.bool_()),
-    ("quotable", pa.bool_()),
-    ("text", pa.string()),
-]
-_FIELDS = [
-    ("query_id", pa.string()),
-    ("needle_id", pa.string()),
-    ("phrasing", pa.string()),
-    ("stratum", pa.string()),
-    ("rank", pa.int64()),
-    ("destroyed", pa.bool_()),
-    ("truncated", pa.bool_()),
-    ("quotable", pa.bool_()),
-    ("nearest", pa.float64()),
-    ("needle_distance", pa.float64()),
-    ("chunk_distance", pa.float64()),
-    ("gap", pa.float64()),
-]
-SCHEMA = pa.schema([*_FIELDS, ("hits", pa.list_(pa.struct(_HIT_FIELDS)))])
-# Files of before hits could carry a text of their own.
-_WITHOUT_TEXT = pa.schema([*_FIELDS, ("hits", pa.list_(pa.struct(_HIT_FIELDS[:-1])))])
+_HIT = pa.struct(
+    [
+        ("document", pa.string()),
+        ("start", pa.int64()),
+        ("end", pa.int64()),
+        ("overlap_start", pa.int64()),
+        ("section", pa.string()),
+        ("score", pa.float64()),
+        ("distance", pa.float64()),
+        ("tokens", pa.int64()),
+        ("contains", pa.bool_()),
+        ("quotable", pa.bool_()),
+        ("text", pa.string()),
+        ("first_rank", pa.int64()),
+    ]
+)
+SCHEMA = pa.schema(
+    [
+        ("query_id", pa.string()),
+        ("needle_id", pa.string()),
+        ("phrasing", pa.string()),
+        ("stratum", pa.string()),
+        ("rank", pa.int64()),
+        ("destroyed", pa.bool_()),
+        ("truncated", pa.bool_()),
+        ("quotable", pa.bool_()),
+        ("nearest", pa.float64()),
+        ("needle_distance", pa.float64()),
+        ("chunk_distance", pa.float64()),
+        ("gap", pa.float64()),
+        ("hits", pa.list_(_HIT)),
+        ("truncated_by", pa.string()),
+        ("scorer_score", pa.float64()),
+    ]
+)
 # Outcomes of document-level relevance have two more columns; those of needles do without.
 _DOCUMENT = pa.struct([("document", pa.string()), ("score", pa.float64()), ("grade", pa.int64())])
 _OF_DOCUMENTS = [pa.field("documents", pa.list_(_DOCUMENT)), pa.field("grades", pa.list_(pa.int64()))]
 DOCUMENT_SCHEMA = pa.schema([*SCHEMA, *_OF_DOCUMENTS])
+# Fields that older files lack and that may be None; whatever else is missing or different is no file of ours.
+_ADDED = {"text", "first_rank", "truncated_by", "scorer_score"}
 
 
 def to_parquet(outcomes: Sequence[Outcome]) -> bytes:
@@ -94,12 +101,22 @@ def _table(data: bytes) -> pa.Table:
         table = pq.ParquetFile(io.BytesIO(data)).read(use_threads=False)
     except pa.ArrowInvalid as error:
         raise ValueError(f"not a Parquet file of outcomes: {error}") from error
-    if not any(
-        table.schema.equals(one) for one in (SCHEMA, _WITHOUT_TEXT, DOCUMENT_SCHEMA)
-    ):  # casting would fill fields that a hit lacks with nulls
+    if not _known(table.schema):  # casting would fill fields that a hit lacks with nulls
         columns = ", ".join(f"{field.name} {field.type}" for field in table.schema)
         raise ValueError(f"the file holds no outcomes of this version, its columns are {columns}")
     return table
+
+
+def _known(schema: pa.Schema) -> bool:
+    """Whether a file's columns are this version's, or an older one's of which only added fields are missing."""
+    try:
+        of_hits = [field.name for field in schema.field("hits").type.value_type]
+    except (KeyError, AttributeError, TypeError):  # no such column, no list, or a list of something else
+        return False
+    hit = pa.struct([field for field in _HIT if field.name in of_hits or field.name not in _ADDED])
+    whole = DOCUMENT_SCHEMA if "grades" in schema.names else SCHEMA
+    columns = {field.name: field.type for field in whole if field.name in schema.names or field.name not in _ADDED}
+    return bool(schema.equals(pa.schema(list({**columns, "hits": pa.list_(hit)}.items()))))
 
 
 def _outcomes(table: pa.Table) -> tuple[Outcome, ...]:
@@ -166,10 +183,6 @@ def document_rows(documents: Sequence[Document], corpus_hash: str) -> tuple[list
             characters=len(document.text),
             sections=sum(heading.level == 2 for heading in headings(document.text)),
             text_sha256=document.sha256,
-            file_sha256=document.file_sha256 or None,
-            extractor=document.extractor or None,
-            locators=[list(one) for one in document.locators],
-            extraction=document.extraction.as_json(),
         )
         for position, document in enumerate(documents)
     ]

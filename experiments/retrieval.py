@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from corpus.documents import Document
 from corpus.questions import Query
 from experiments.chunking import Chunk, chunk_corpus
-from experiments.conditions import Strategy
+from experiments.conditions import SCORER_RETRIEVERS, Strategy
 from experiments.embedding import Embedded
 from experiments.evaluation import Cutting
 from experiments.lexical import BM25Index
+from experiments.measures import TIMED_QUESTIONS
 from experiments.outcomes import Outcome, collect
 from experiments.ranking import (
     Ranking,
@@ -29,8 +30,19 @@ from experiments.ranking import (
     reciprocal_rank_fusion,
 )
 from experiments.relevance import Held, Projection, project
+from experiments.second_models import SecondModel
 
-TIMED_QUESTIONS = 25  # enough for a median; each is run alone, as a live system would
+# What a question goes through, in order.
+_STAGES = {
+    "dense": ("embed", "scan"),
+    "bm25": ("lexical",),
+    "hybrid": ("embed", "scan", "lexical", "fuse"),
+    "rerank": ("embed", "scan", "lexical", "fuse", "rerank"),
+    "late": ("tokens", "maxsim"),
+}
+
+
+CharactersRead = Callable[[str, Sequence[int]], list[int]]  # of chunks, for a question
 
 
 class Retrieval(NamedTuple):
@@ -41,6 +53,7 @@ class Retrieval(NamedTuple):
     milliseconds: dict[str, list[float]]
     identity_error: float  # largest |L2^2 / 2 - (1 - cos)| over a sample
     depth: int  # hits kept with each outcome
+    token_bytes: int | None = None  # of the chunks' token vectors on disk, where the retriever keeps any
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +113,7 @@ def index(
         distances=distances,
         identity_error=distance_identity_error(asked.vectors, embedded.vectors),
         cutting=_cutting(cut.chunks, embedded),
-        projections=_projections(cut, queries, embedded),
+        projections=_projections(cut, queries, lambda _, chunks: [int(embedded.seen[chunk]) for chunk in chunks]),
         milliseconds={
             "embed": list(embed_times),
             "scan": _times(
@@ -110,33 +123,36 @@ def index(
     )
 
 
-def retrieve(index: Index, retriever: str, lexical: BM25Index, bm25: Ranking, depth: int) -> Retrieval:
+def retrieve(
+    index: Index, retriever: str, lexical: BM25Index, bm25: Ranking, depth: int, second: SecondModel | None = None
+) -> Retrieval:
     """Rank by one retriever and read every question's outcome.
 
     Args:
         index: The strategy as the model sees it.
-        retriever: `dense`, `bm25` or `hybrid`.
+        retriever: One of `conditions.RETRIEVERS`.
         lexical: The BM25 index of the same chunks.
         bm25: Its full ranking of all questions.
         depth: How many top hits to keep with each outcome.
+        second: The second model over the same chunks, for the retrievers that have one.
 
     Raises:
-        ValueError: If the retriever is unknown.
+        ValueError: If the retriever is unknown, or lacks its second model.
     """
     questions = [query.text for query in index.queries]
     dense = rank(1 - index.distances)
-    if retriever == "dense":
-        ranking, stages = dense, {"embed", "scan"}
-    elif retriever == "bm25":
-        ranking, stages = bm25, {"lexical"}
-    elif retriever == "hybrid":
-        ranking, stages = (
-            reciprocal_rank_fusion([dense, bm25], len(index.cut.chunks)),
-            {"embed", "scan", "lexical", "fuse"},
-        )
-    else:
+    if retriever not in _STAGES:
         raise ValueError(f"unknown retriever {retriever!r}")
+    if (second is None) == (retriever in SCORER_RETRIEVERS):
+        raise ValueError(f"retriever {retriever!r} {'lacks its' if second is None else 'has no'} second model")
+    stages = _STAGES[retriever]
+    if "fuse" in stages:
+        first = reciprocal_rank_fusion([dense, bm25], len(index.cut.chunks))
+    else:
+        first = bm25 if retriever == "bm25" else dense
     times = dict(index.milliseconds)
+    if second is not None:  # what is scored one by one for the times is not scored again for the ranking
+        times |= second.milliseconds(questions, first)
     if "lexical" in stages:
         times["lexical"] = _times(lambda row: lexical.scores(questions[row : row + 1]), len(questions))
     if "fuse" in stages:
@@ -148,17 +164,20 @@ def retrieve(index: Index, retriever: str, lexical: BM25Index, bm25: Ranking, de
         outcomes=collect(
             index.queries,
             index.cut.chunks,
-            ranking,
+            second.rank(questions, first) if second is not None else first,
             index.distances,
             index.projections,
             [int(tokens) for tokens in index.embedded.tokens],
-            reads_vectors=retriever != "bm25",
+            reads_vectors="scan" in stages,
             depth=depth,
+            scored=_projections(index.cut, index.queries, second.characters_read) if second is not None else None,
+            reranked=first if retriever == "rerank" else None,
         ),
         cutting=index.cutting,
-        milliseconds={stage: times[stage] for stage in times if stage in stages},
+        milliseconds={stage: times[stage] for stage in stages},
         identity_error=index.identity_error,
         depth=depth,
+        token_bytes=second.bytes_kept if second is not None else None,
     )
 
 
@@ -197,8 +216,8 @@ def _cutting(chunks: Sequence[Chunk], embedded: Embedded) -> Cutting:
     )
 
 
-def _projections(cut: Cut, queries: Sequence[Query], embedded: Embedded) -> tuple[Projection, ...]:
-    """The answers on the chunks, and which of these hold a needle's end beyond the encoder's window."""
+def _projections(cut: Cut, queries: Sequence[Query], characters_read: CharactersRead) -> tuple[Projection, ...]:
+    """The answers on the chunks, and which of these hold a needle's end beyond what a model reads of them."""
     projections = []
     for query, answer in zip(queries, cut.answers, strict=True):
         if answer.documents:
@@ -206,8 +225,11 @@ def _projections(cut: Cut, queries: Sequence[Query], embedded: Embedded) -> tupl
             continue
         needles = []
         for needle, held in zip(query.needles, answer.needles, strict=True):
+            holding = held.containing.tolist()
             beyond = [
-                chunk for chunk in held.containing if _end_in_text(cut.chunks[chunk], needle.end) > embedded.seen[chunk]
+                chunk
+                for chunk, read in zip(holding, characters_read(query.text, holding), strict=True)
+                if _end_in_text(cut.chunks[chunk], needle.end) > read
             ]
             needles.append(Held(held.containing, held.quotable, np.array(beyond, np.intp)))
         projections.append(Projection(tuple(needles), answer.require))

@@ -120,7 +120,7 @@ def _measure(
     for name, strategy_cut in cuts.items():
         for model in {gate_model(row, project.settings) for row in waiting if row.strategy == name}:
             indexed.setdefault(model, []).append(strategy_cut)
-    with Progress(engine, sweep_id, bench.to_embed(indexed)) as progress:
+    with Progress(engine, sweep_id, {"texts": bench.to_embed(indexed)}) as progress:
         for name, strategy_cut in cuts.items():
             rows = [row for row in waiting if row.strategy == name]
             _strategy(strategy_cut, rows, project, inputs, bench, recorder, progress)

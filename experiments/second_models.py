@@ -13,8 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.models import ModelStamp
+from experiments.ranking import Ranking
 
 Pair = tuple[str, str]  # question, text
+
+# A score's last decimals depend on how texts were batched; two equal texts must not change places with them.
+SCORE_DECIMALS = 4
 
 
 class PairScorer(Protocol):
@@ -49,4 +53,23 @@ class TokenEncoder(Protocol):
 
     def encode_queries(self, texts: Sequence[str]) -> TokenBatch:
         """Embed questions, with the model's own query marker and, where it does so, padded with mask tokens."""
+        ...
+
+
+class SecondModel(Protocol):
+    """Ranks the chunks of one strategy by a second model."""
+
+    stamp: ModelStamp
+    bytes_kept: int | None  # of what it keeps of the chunks on disk; None where it keeps nothing of them
+
+    def rank(self, questions: Sequence[str], first: Ranking) -> Ranking:
+        """Rank chunks for each question, given the ranking of another retriever (which not every one looks at)."""
+        ...
+
+    def milliseconds(self, questions: Sequence[str], first: Ranking) -> dict[str, list[float]]:
+        """Milliseconds of its stages, of the first `TIMED_QUESTIONS` questions one by one."""
+        ...
+
+    def characters_read(self, question: str, chunks: Sequence[int]) -> list[int]:
+        """Characters of each of these chunks' texts that it reads for this question."""
         ...

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import psutil
 from sqlalchemy import Engine
 
 from corpus.check import CheckReport, check
@@ -21,7 +22,6 @@ from corpus.fingerprint import corpus_hash, questions_hash
 from corpus.questions import Query
 from experiments.conditions import Strategy
 from experiments.models import ModelStamp
-from experiments.processes import lives
 from experiments.project import Project
 from experiments.provenance import PIPELINE, hit_rule, provenance, versions
 from experiments.recording import document_rows, query_rows
@@ -99,8 +99,25 @@ def gate_model(row: CombinationRow, settings: Settings) -> str:
     return row.model or settings.gate_model
 
 
-def retrieval_key(inputs: Inputs, strategy: Strategy, retriever: str, stamp: ModelStamp, settings: Settings) -> str:
-    """What a combination's outcomes depend on, and nothing else: neither thresholds nor k nor the commit."""
+def retrieval_key(
+    inputs: Inputs,
+    strategy: Strategy,
+    retriever: str,
+    stamp: ModelStamp,
+    settings: Settings,
+    scorer: ModelStamp | None = None,
+) -> str:
+    """What a combination's outcomes depend on, and nothing else: neither thresholds nor k nor the commit.
+
+    Args:
+        inputs: Documents and questions.
+        strategy: How they are cut.
+        retriever: Its name.
+        stamp: Of the model whose distances the gate reads.
+        settings: Of the sweep.
+        scorer: Of the second model; None where the retriever has none.
+    """
+    second = [] if scorer is None else [scorer.cache_stamp, settings.rerank_depth if retriever == "rerank" else None]
     return _digest(
         PIPELINE,
         inputs.hit_rule,
@@ -109,7 +126,8 @@ def retrieval_key(inputs: Inputs, strategy: Strategy, retriever: str, stamp: Mod
         strategy.spec,
         retriever,
         stamp.cache_stamp,
-        settings.bm25.spec if retriever != "dense" else "",
+        settings.bm25.spec if retriever not in ("dense", "late") else "",
+        *second,
     )
 
 
@@ -223,7 +241,12 @@ def _lives(row: SweepRow) -> bool:
     """Whether the process that runs a sweep is still the one that began it."""
     if row.pid is None or row.pid == os.getpid():
         return False
-    return lives(row.pid, row.heartbeat_at or row.created_at)
+    try:
+        born = datetime.fromtimestamp(psutil.Process(row.pid).create_time(), UTC)
+    except psutil.Error:
+        return False
+    last = row.heartbeat_at or row.created_at
+    return born <= last.replace(tzinfo=last.tzinfo or UTC)  # SQLite gives UTC without saying so
 
 
 def _digest(*parts: object) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from experiments.embedding import Embedded, Kind, embed, missing
+from experiments.measures import TIMED_QUESTIONS
 from experiments.models import ModelError, SentenceEncoder, embedding_latency, find_model
 from experiments.progress import Progress
 from experiments.project import Project
-from experiments.retrieval import TIMED_QUESTIONS, Cut, Index, index
+from experiments.retrieval import Cut, Index, index
 from experiments.sweep import Inputs
 from store.stamped import StampMismatchError
 from store.vectors import VectorCache

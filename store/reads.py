@@ -132,6 +132,8 @@ class OutcomeRecord(NamedTuple):
     needle_distance: float | None
     chunk_distance: float | None
     gap: float | None
+    truncated_by: str | None = None
+    scorer_score: float | None = None
 
 
 def outcomes_of(sweep_id: int) -> Select[*tuple[Any, ...]]:
@@ -151,6 +153,8 @@ def outcomes_of(sweep_id: int) -> Select[*tuple[Any, ...]]:
             col(OutcomeRow.needle_distance),
             col(OutcomeRow.chunk_distance),
             col(OutcomeRow.gap),
+            col(OutcomeRow.truncated_by),
+            col(OutcomeRow.scorer_score),
         )
         .join(CombinationRow, col(CombinationRow.id) == col(OutcomeRow.combination_id))
         .join(SweepRow, col(SweepRow.id) == col(CombinationRow.sweep_id))

@@ -39,17 +39,32 @@ def sweep_id(engine: Engine) -> int:
 
 
 def test_the_time_left_is_that_of_the_pace_so_far() -> None:
-    pace = Pace(100, begun=10.0)
-    assert pace.seconds_left(12.0) is None
-    pace.done = 25
-    assert pace.seconds_left(20.0) == 30.0
-    pace.done = 130
-    assert pace.seconds_left(20.0) == 0.0
+    pace = Pace(100)
+    assert pace.seconds_left is None
+    pace.advance(25, 10.0)
+    assert pace.seconds_left == 30.0
+    pace.advance(105, 1.0)
+    assert pace.seconds_left == 0.0
+
+
+def test_pairs_have_a_pace_of_their_own_and_the_time_left_is_the_sum(engine: Engine, sweep_id: int) -> None:
+    clock = Clock()
+    totals = {"texts": 100, "pairs": 60, "token texts": 0}
+    with Progress(engine, sweep_id, totals, clock=clock, stream=io.StringIO()) as progress:
+        progress.stage("strategy A", 50)
+        clock.now += 5
+        progress.advance(50)
+        assert progress.eta_seconds is None  # nobody knows yet how long a pair takes
+        clock.now += 1000  # what is done between two stages is no text's and no pair's
+        progress.stage("A/rerank/m/x", 20, "pairs", planned=30)
+        clock.now += 40
+        progress.advance(10)
+        assert progress.line == ("A/rerank/m/x: 10/20, 40 s left; sweep: 50/100 texts, 10/50 pairs, 2 min 45 s left")
 
 
 def test_a_line_says_what_is_left_of_the_stage_and_of_the_sweep(engine: Engine, sweep_id: int) -> None:
     clock, out = Clock(), io.StringIO()
-    with Progress(engine, sweep_id, 1200, clock=clock, stream=out) as progress:
+    with Progress(engine, sweep_id, {"texts": 1200}, clock=clock, stream=out) as progress:
         progress.stage("strategy A", 200)
         assert progress.line == "strategy A: 0/200, ? left; sweep: 0/1,200 texts, ? left"
         clock.now += 10
@@ -67,7 +82,7 @@ def test_a_line_says_what_is_left_of_the_stage_and_of_the_sweep(engine: Engine, 
 
 def test_without_a_terminal_there_is_a_line_every_ten_seconds(engine: Engine, sweep_id: int) -> None:
     clock, out = Clock(), io.StringIO()
-    with Progress(engine, sweep_id, 100, clock=clock, stream=out) as progress:
+    with Progress(engine, sweep_id, {"texts": 100}, clock=clock, stream=out) as progress:
         progress.stage("strategy A", 100)
         for _ in range(100):
             clock.now += 0.99
@@ -79,7 +94,7 @@ def test_without_a_terminal_there_is_a_line_every_ten_seconds(engine: Engine, sw
 def test_a_sweep_with_nothing_to_embed_says_nothing(engine: Engine, sweep_id: int) -> None:
     for stream in (io.StringIO(), Terminal()):
         clock = Clock()
-        with Progress(engine, sweep_id, 0, clock=clock, stream=stream) as progress:
+        with Progress(engine, sweep_id, {"texts": 0}, clock=clock, stream=stream) as progress:
             clock.now += 60
             progress.stage("strategy A", 0)
         assert stream.getvalue() == ""
@@ -87,7 +102,7 @@ def test_a_sweep_with_nothing_to_embed_says_nothing(engine: Engine, sweep_id: in
 
 def test_a_terminal_gets_a_bar_that_is_gone_at_the_end(engine: Engine, sweep_id: int) -> None:
     out = Terminal()
-    with Progress(engine, sweep_id, 100, stream=out) as progress:
+    with Progress(engine, sweep_id, {"texts": 100}, stream=out) as progress:
         progress.stage("strategy A", 100)
         progress._bar.mininterval = 0
         progress.advance(50)
@@ -98,7 +113,7 @@ def test_a_terminal_gets_a_bar_that_is_gone_at_the_end(engine: Engine, sweep_id:
 
 def test_the_row_says_how_far_the_sweep_is(engine: Engine, sweep_id: int) -> None:
     clock = Clock()
-    with Progress(engine, sweep_id, 100, clock=clock, stream=io.StringIO()) as progress:
+    with Progress(engine, sweep_id, {"texts": 100}, clock=clock, stream=io.StringIO()) as progress:
         progress.stage("strategy A", 100)
         clock.now += 5
         progress.advance(50)
@@ -112,7 +127,7 @@ def test_a_wish_to_cancel_is_noticed(engine: Engine, sweep_id: int) -> None:
     clock = Clock()
     with (
         pytest.raises(CancelledError, match=f"sweep {sweep_id} was cancelled"),
-        Progress(engine, sweep_id, 100, clock=clock, stream=io.StringIO()) as progress,
+        Progress(engine, sweep_id, {"texts": 100}, clock=clock, stream=io.StringIO()) as progress,
     ):
         progress.stage("strategy A", 100)
         writes.update_sweep(engine, sweep_id, cancel_requested=True)

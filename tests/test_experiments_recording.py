@@ -127,6 +127,8 @@ def test_outcome_rows_hold_the_scalars_and_leave_to_the_questions_what_is_theirs
         "needle_distance": 0.25,
         "chunk_distance": 0.25,
         "gap": 0.125,
+        "truncated_by": None,
+        "scorer_score": None,
     }
     assert set(OutcomeRow.model_fields) == set(row.model_dump())
 
@@ -186,15 +188,18 @@ def test_a_file_of_something_else_has_no_outcome_of_any_question():
         outcome_from_parquet(b"PAR?", "q")
 
 
-def test_a_file_of_before_hits_could_carry_a_text_is_still_read():
+@pytest.mark.parametrize("lacking", [{"first_rank", "truncated_by", "scorer_score"}, {"first_rank", "text"}])
+def test_a_file_of_before_fields_were_added_is_still_read(lacking):
     new = to_parquet(retrieved(STRATEGIES[0], "dense").outcomes)
-    rows = pq.read_table(io.BytesIO(new)).to_pylist()
-    for row in rows:
-        for one in row["hits"]:
-            del one["text"]
+    of_hits = SCHEMA.field("hits").type.value_type
+    hit = pa.struct([field for field in of_hits if field.name not in lacking])
     old = pa.schema(
-        [*list(SCHEMA)[:-1], ("hits", pa.list_(pa.struct(list(SCHEMA.field("hits").type.value_type)[:-1])))]
+        [
+            (field.name, pa.list_(hit) if field.name == "hits" else field.type)
+            for field in SCHEMA
+            if field.name not in lacking
+        ]
     )
     buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows, schema=old), buffer)
+    pq.write_table(pa.Table.from_pylist(pq.read_table(io.BytesIO(new)).to_pylist(), schema=old), buffer)
     assert from_parquet(buffer.getvalue()) == from_parquet(new)

@@ -19,8 +19,9 @@ from worlds import (
 from experiments.chunking import chunk_corpus
 from experiments.embedding import Embedded
 from experiments.lexical import BM25Index
+from experiments.measures import TIMED_QUESTIONS
 from experiments.ranking import rank
-from experiments.retrieval import TIMED_QUESTIONS, cut, index, retrieve
+from experiments.retrieval import cut, index, retrieve
 
 
 def by_id(retrieval):

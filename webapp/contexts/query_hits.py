@@ -22,12 +22,21 @@ from webapp.exports import Column, Table
 from webapp.strips import Tick, strip
 
 STAGES = {"kept": "kept", "refused": "refused", "below": "below", "truncated": "truncated", "destroyed": "destroyed"}
+SCALES = {
+    "dense": "cosine",
+    "bm25": "BM25",
+    "hybrid": "RRF",
+    "rerank": "cross-encoder",
+    "late": "MaxSim",
+}
 COLUMNS = (
     Column("query_id", "Question"),
     Column("combination", "Combination"),
     Column("rank", "Rank"),
     Column("distance", "Distance", description="Cosine distance of question and chunk."),
-    Column("score", "Score", description="The retriever's own, on a scale of its own."),
+    Column("score", "Score", description="The retriever's own, on a scale of its own; empty where it gave none."),
+    Column("scored_by", "Scored by", description="Whose scale the score is on."),
+    Column("first_rank", "Rank before", description="Before a cross-encoder put it here; empty without one."),
     Column("kept", "Kept", description="Whether the gate keeps it at the threshold."),
     Column("threshold", "Threshold", description="Empty for none."),
     Column("contains", "Needle", description="Whether its embedded text contains the needle whole."),
@@ -46,7 +55,7 @@ class Passage(NamedTuple):
 
     rank: int
     distance: float
-    score: float
+    scored: str  # by whom, and the score
     kept: bool
     contains: bool
     quotable: bool
@@ -107,7 +116,7 @@ def answers(
         if outcome is None or head.id not in fates:
             continue
         passages = [
-            _passage(rank, hit, query, documents, headed.get(head.strategy, False), threshold, place_url, head.strategy)
+            _passage(rank, hit, query, documents, headed.get(head.strategy, False), threshold, place_url, head)
             for rank, hit in enumerate(outcome.hits, 1)
         ]
         in_order = _grows(passages[:GATE_SIZE])
@@ -146,7 +155,8 @@ def table(
             kept = rank <= GATE_SIZE and _passes(hit.distance, threshold)
             rows.append(
                 (
-                    *(query_id, head.key, rank, hit.distance, hit.score, kept, threshold, hit.contains, hit.quotable),
+                    *(query_id, head.key, rank, hit.distance, hit.score, scale_of(head.retriever), hit.first_rank),
+                    *(kept, threshold, hit.contains, hit.quotable),
                     *(hit.document, hit.section, hit.overlap_start, hit.start, hit.end, hit.tokens),
                 )
             )
@@ -161,26 +171,39 @@ def _passage(
     headed: bool,
     threshold: float | None,
     place_url: Callable[[str, Hit], str],
-    strategy: str,
+    head: Head,
 ) -> Passage:
     document = documents.get(hit.document)
     title = document.title if document else hit.document
     return Passage(
         rank=rank,
         distance=hit.distance,
-        score=hit.score,
+        scored=scored(head.retriever, hit.score, hit.first_rank),
         kept=rank <= GATE_SIZE and _passes(hit.distance, threshold),
         contains=hit.contains,
         quotable=hit.quotable,
         document=hit.document,
         title=title,
         section=hit.section,
-        url=place_url(strategy, hit),
+        url=place_url(head.strategy, hit),
         locator=hit.locator,
         header=header_of(title, hit.section) if headed and document else "",
         pieces=_text(hit, query, document.text) if document else (),
         line_before=False,
     )
+
+
+def scale_of(retriever: str) -> str:
+    """What a retriever's scores are: no two of these are on one scale."""
+    return SCALES.get(retriever, "score")
+
+
+def scored(retriever: str, score: float | None, first_rank: int | None) -> str:
+    """`cross-encoder 4.213, rank 7 by hybrid`; a score is never shown without saying whose it is."""
+    before = "" if first_rank is None else f", rank {first_rank:,} by hybrid"
+    if score is None:
+        return f"not read by the {scale_of(retriever)}{before}"
+    return f"{scale_of(retriever)} {score:.3f}{before}"
 
 
 def _text(hit: Hit, query: QueryRow, text: str) -> tuple[Piece, ...]:
