@@ -72,7 +72,7 @@ class ModelSpec:
             ("projection", self.projection, "late-interaction"),
         ):
             if value is not None and self.kind != kind:
-                faults.append(f"{key} is set, but a {self.kind} model has none")
+                faults.append(f"{key} is set, but a model of kind {self.kind} has none")
         if self.source.startswith(PREFIX):
             try:
                 parse_spec(self.source)
@@ -166,7 +166,7 @@ def plain_spec(written: str, kind: Kind) -> ModelSpec:
     known = next((one for one in KNOWN_MODELS if written in (one.name, one.source)), None)
     if known is not None:
         if known.kind != kind:
-            raise ValueError(f"model {known.name!r} is a {known.kind} model, not a {kind} model")
+            raise ValueError(f"model {known.name!r} is of kind {known.kind}, not {kind}")
         return known
     if not written.startswith(PREFIX):
         return ModelSpec(written, written, kind)

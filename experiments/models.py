@@ -33,8 +33,8 @@ __all__ = [
     "ModelError",
     "ModelStamp",
     "SentenceEncoder",
-    "embedding_latency",
     "device",
+    "embedding_latency",
     "find_model",
     "loading",
     "spec_of",
@@ -116,14 +116,15 @@ class SentenceEncoder:
 def _load(folder: Path, spec: ModelSpec) -> Any:
     import torch  # noqa: PLC0415 - slow to import
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - five seconds of imports
-    from sentence_transformers.models import Normalize, Pooling, Transformer  # noqa: PLC0415
+    from sentence_transformers.base.modules import Normalize, Transformer  # noqa: PLC0415
+    from sentence_transformers.sentence_transformer.modules import Pooling  # noqa: PLC0415
 
-    only_files = {"local_files_only": True, "trust_remote_code": False}
+    model: Any
     if spec.pooling is None:
-        model = SentenceTransformer(str(folder), device=device(), **only_files)
+        model = SentenceTransformer(str(folder), device=device(), local_files_only=True, trust_remote_code=False)
     else:
         reader = Transformer(str(folder))
-        pooling = Pooling(reader.get_word_embedding_dimension(), pooling_mode=spec.pooling)
+        pooling = Pooling(reader.get_embedding_dimension(), pooling_mode=spec.pooling)
         model = SentenceTransformer(modules=[reader, pooling, Normalize()], device=device())
     if spec.precision == "bf16":
         # Only the transformer: pooling and what is behind it lose too much in eight bits, and cost nothing.
@@ -158,7 +159,7 @@ def loading(stamp: ModelStamp) -> Iterator[None]:
     from transformers.utils import logging  # noqa: PLC0415
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # it counts weights, which take no time to load
-    verbosity = logging.get_verbosity()  # type: ignore[no-untyped-call]
+    verbosity = logging.get_verbosity()
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     try:
         yield
@@ -167,7 +168,7 @@ def loading(stamp: ModelStamp) -> Iterator[None]:
     except Exception as error:  # a third party's loader raises anything
         raise ModelError(f"the model {stamp.name} cannot be loaded from its files: {error}") from error
     finally:
-        logging.set_verbosity(verbosity)  # type: ignore[no-untyped-call]
+        logging.set_verbosity(verbosity)
 
 
 def token_starts(
@@ -231,7 +232,7 @@ def spec_of(model: str | ModelSpec, kind: Kind) -> ModelSpec:
     except ValueError as error:
         raise ModelError(str(error)) from error
     if spec.kind != kind:
-        raise ModelError(f"model {spec.name!r} is a {spec.kind} model, not a {kind} model")
+        raise ModelError(f"model {spec.name!r} is of kind {spec.kind}, not {kind}")
     return spec
 
 

