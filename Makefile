@@ -24,12 +24,14 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[test]'
 	@touch $@
 
+demo serve: export BLUFFLINE_PORT := $(PORT)
+
 demo: $(STAMP) ## Measure the bundled corpus, log to MLflow, print the verdicts and serve the dashboard
 	$(BIN)/bluffline run
-	$(BIN)/bluffline serve --port $(PORT)
+	$(BIN)/bluffline serve
 
 serve: $(STAMP) ## Serve the dashboard on what has been measured
-	$(BIN)/bluffline serve --port $(PORT)
+	$(BIN)/bluffline serve
 
 check: $(STAMP) ## Format, lint, types and import contracts
 	$(BIN)/ruff format --check .

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -21,6 +21,8 @@ from corpus.faults import Fault, in_order
 from corpus.headings import all_headings, title_heading
 from corpus.locators import Locator, clipped, locate
 
+WAITING = "waiting"  # kind of a fault: the file is only not read yet
+NOT_YET = "It is searched once `bluffline documents index` has read it."
 _WITH_FRONT_MATTER = ("markdown", "text")
 
 
@@ -67,11 +69,45 @@ class LoadedDocuments:
     skipped: tuple[str, ...] = ()
 
 
-class _File(NamedTuple):
-    """A file that is to be read."""
+class SourceFile(NamedTuple):
+    """A file of the documents folder."""
 
     path: Path
-    name: str  # the document's id
+    name: str  # the document's id: the POSIX path relative to the folder
+
+
+class FolderListing(NamedTuple):
+    """What lies in a documents folder.
+
+    Attributes:
+        files: Those that are to be read.
+        others: Visible files nobody will read, because of their suffix or of a fault.
+        faults: Why, where it is a fault.
+        problem: Why the folder itself cannot be listed; empty where it could.
+    """
+
+    files: tuple[SourceFile, ...]
+    others: tuple[SourceFile, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    problem: str = ""
+
+
+def list_folder(folder: Path) -> FolderListing:
+    """Return the files of a folder and its subfolders; hidden ones are ignored, linked folders are not entered."""
+    if not folder.is_dir():
+        problem = "the documents folder is not a folder" if folder.exists() else "the documents folder does not exist"
+        return FolderListing((), problem=problem)
+    files: list[SourceFile] = []
+    others: list[SourceFile] = []
+    faults: list[Fault] = []
+    for path in _files(folder):
+        name = path.relative_to(folder).as_posix()
+        unreadable = _unreadable(path, folder)
+        if unreadable is not None:
+            faults.append(unreadable)
+        readable = unreadable is None and path.is_file() and is_document(name)
+        (files if readable else others).append(SourceFile(path, name if readable else _printable(name)))
+    return FolderListing(tuple(files), tuple(others), tuple(faults))
 
 
 def load_documents(
@@ -81,12 +117,12 @@ def load_documents(
     strip_bibliography: Sequence[str] = (),
     limits: Limits | None = None,
     cache: Path | None = None,
+    extract_new: bool = True,
 ) -> LoadedDocuments:
     """Read every document of a folder and its subfolders.
 
     Hidden files and folders are ignored, files of formats that are no documents and linked folders are listed as
-    skipped, and links that lead out of the folder are faults. Formats that may hang or break whoever reads them are
-    read in processes of their own, several at a time.
+    skipped, and links that lead out of the folder are faults.
 
     Args:
         folder: The documents folder.
@@ -94,26 +130,22 @@ def load_documents(
         strip_bibliography: Titles of the closing heading that is cut off with everything behind it.
         limits: What one file may cost.
         cache: Folder of what was extracted before; None extracts everything anew.
+        extract_new: Whether what takes a process of its own is extracted where the cache does not hold it.
     """
-    if not folder.is_dir():
-        problem = "the documents folder is not a folder" if folder.exists() else "the documents folder does not exist"
-        return LoadedDocuments((), (Fault(folder.as_posix(), None, "", problem, "Check the path."),))
-    files: list[_File] = []
-    faults: list[Fault] = []
-    skipped: list[str] = []
-    for path in _files(folder):
-        name = path.relative_to(folder).as_posix()
-        unreadable = _unreadable(path, folder)
-        if unreadable is not None:
-            faults.append(unreadable)
-        elif not path.is_file() or not is_document(name):
-            skipped.append(_printable(name))
-        else:
-            files.append(_File(path, name))
+    listing = list_folder(folder)
+    if listing.problem:
+        return LoadedDocuments((), (Fault(folder.as_posix(), None, "", listing.problem, "Check the path."),))
     documents: list[Document] = []
-    kept = ExtractionCache(cache) if cache is not None else None
-    for file, found in _extracted(files, limits or Limits(), kept):
-        loaded = found if isinstance(found, Fault) else _document(file, found, strip_front_matter, strip_bibliography)
+    faults = list(listing.faults)
+    faulty = {fault.file for fault in faults}
+    for _, loaded in read_documents(
+        listing.files,
+        strip_front_matter=strip_front_matter,
+        strip_bibliography=strip_bibliography,
+        limits=limits,
+        cache=cache,
+        extract_new=extract_new,
+    ):
         if isinstance(loaded, Document):
             documents.append(loaded)
         else:
@@ -122,7 +154,39 @@ def load_documents(
         advice = f"Put files ending in {', '.join(SUFFIXES)} into it."
         faults.append(Fault(folder.as_posix(), None, "", "the documents folder holds no documents", advice))
     by_id = tuple(sorted(documents, key=lambda document: document.id))
+    skipped = (file.name for file in listing.others if _printable(file.path.as_posix()) not in faulty)
     return LoadedDocuments(by_id, in_order(faults), tuple(sorted(skipped)))
+
+
+def read_documents(
+    files: Sequence[SourceFile],
+    *,
+    strip_front_matter: bool = True,
+    strip_bibliography: Sequence[str] = (),
+    limits: Limits | None = None,
+    cache: Path | None = None,
+    extract_new: bool = True,
+    begun: Callable[[SourceFile], object] = lambda _: None,
+) -> Iterator[tuple[SourceFile, Document | Fault]]:
+    """Read files as documents, each as soon as it is done.
+
+    Formats that may hang or break whoever reads them are read in processes of their own, several at a time.
+
+    Args:
+        files: As `list_folder` gives them.
+        strip_front_matter: As for `load_documents`.
+        strip_bibliography: As for `load_documents`.
+        limits: What one file may cost.
+        cache: Folder of what was extracted before.
+        extract_new: As for `load_documents`; what is left out is a fault of the kind `waiting`.
+        begun: Told of each file when its reading begins, from the thread that waits for it.
+    """
+    kept = ExtractionCache(cache) if cache is not None else None
+    for file, found in _extracted(files, limits or Limits(), kept, extract_new, begun):
+        if isinstance(found, Fault):
+            yield file, found
+        else:
+            yield file, _document(file, found, strip_front_matter, strip_bibliography)
 
 
 class _Read(NamedTuple):
@@ -134,10 +198,14 @@ class _Read(NamedTuple):
 
 
 def _extracted(
-    files: Sequence[_File], limits: Limits, cache: ExtractionCache | None
-) -> Iterator[tuple[_File, _Read | Fault]]:
+    files: Sequence[SourceFile],
+    limits: Limits,
+    cache: ExtractionCache | None,
+    extract_new: bool,
+    begun: Callable[[SourceFile], object],
+) -> Iterator[tuple[SourceFile, _Read | Fault]]:
     """Read files, each as soon as it can be: those in the cache and the harmless ones at once."""
-    waiting: dict[Path, tuple[_File, str, Reader]] = {}
+    waiting: dict[Path, tuple[SourceFile, str, Reader]] = {}
     for file in files:
         try:
             reader = reader_of(file.path)
@@ -145,12 +213,16 @@ def _extracted(
             sha256 = hashlib.sha256(data).hexdigest()
             known = cache.get(sha256, reader.extractor, limits) if cache is not None and reader.guarded else None
             if known is None and reader.guarded and data:
-                waiting[file.path] = (file, sha256, reader)
+                if extract_new:
+                    waiting[file.path] = (file, sha256, reader)
+                else:
+                    yield file, Fault(file.path.as_posix(), None, "", "the file is not extracted yet", NOT_YET, WAITING)
             else:
+                begun(file)
                 yield file, _Read(known or extract_bytes(data, reader, limits), sha256, reader.extractor)
         except (ExtractionError, OSError) as error:
             yield file, fault_of(file.path, error)
-    for path, found in extract_many(list(waiting), limits):
+    for path, found in extract_many(list(waiting), limits, lambda path: begun(waiting[path][0])):
         file, sha256, reader = waiting[path]
         if isinstance(found, ExtractionError):
             yield file, fault_of(path, found)
@@ -198,7 +270,7 @@ def _unreadable(path: Path, folder: Path) -> Fault | None:
     return None
 
 
-def _document(file: _File, read: _Read, strip_front_matter: bool, bibliography: Sequence[str]) -> Document | Fault:
+def _document(file: SourceFile, read: _Read, strip_front_matter: bool, bibliography: Sequence[str]) -> Document | Fault:
     source = file.path.as_posix()
     extracted = read.extracted
     front_matter, body = "", extracted.text

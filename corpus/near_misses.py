@@ -26,7 +26,9 @@ _MARKS = (
 # A cluster is what normalises on its own: a run of plain ASCII, of Hangul jamo, or one character with its marks.
 _CLUSTER = re.compile(rf"\s+|[!-~]+(?![{_MARKS}])|[\u1100-\u11ff]+|.[{_MARKS}]*", re.DOTALL)
 # Possessive, so that a run of dots costs no backtracking. A point inside a word or number ends no sentence.
-_SENTENCE = re.compile(r"[^.!?。！？\n]++(?:[.!?]++(?=[^\s。！？])[^.!?。！？\n]++)*+[.!?。！？]*+")
+# A single line break does not either, unless a heading, a quote, a table or a list begins behind it.
+_WORDS = r"(?:[^.!?。！？\n]|(?<=\S)\n(?![ \t]*(?:\n|[#>|*+`~-]|\d+[.)]|$)))++"
+_SENTENCE = re.compile(rf"(?m:^#[^\n]*)|{_WORDS}(?:[.!?]++(?=[^\s。！？]){_WORDS})*+[.!?。！？]*+")
 # Comparing a needle with this many sentences takes a few seconds; beyond it only drift is looked for.
 _MOST_COMPARISONS = 10_000_000
 

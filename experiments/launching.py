@@ -11,21 +11,31 @@ import re
 import subprocess
 import sys
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-import psutil
 from sqlalchemy import Engine
 
+from experiments.indexing import indexer as indexing
+from experiments.processes import lives
 from experiments.sweep import settle_interrupted
-from store import reads, writes
+from store import files, reads, writes
 
-_LOG = "started-from-browser.log"
 _TAG_LOG = "decision-tagged.log"
-_NOTE = "started-from-browser.json"
 _WORDS_SHOWN = 6  # lines of the log
 _STARTING = threading.Lock()
+
+
+class Kind(NamedTuple):
+    """A kind of process that is started from outside: where its words go, and where it is noted."""
+
+    log: str
+    note: str
+
+
+SWEEP = Kind("started-from-browser.log", "started-from-browser.json")
+INDEXING = Kind("indexing.log", "indexing.json")
 
 
 class AlreadyRunningError(Exception):
@@ -39,7 +49,7 @@ class AlreadyRunningError(Exception):
 
 
 class Launched(NamedTuple):
-    """The last sweep that was started from outside."""
+    """The last process of its kind that was started from outside."""
 
     pid: int
     since: datetime  # UTC
@@ -63,7 +73,6 @@ def start_sweep(engine: Engine, root: Path, *, has_project: bool, fresh: bool = 
         AlreadyRunningError: If a sweep is running, or one was started that has not begun yet.
     """
     arguments = _command("run", root, has_project=has_project) + (["--fresh"] if fresh else [])
-    logs = _logs(root)
     with _STARTING:
         settle_interrupted(engine)
         running = reads.running_sweeps(engine)
@@ -72,9 +81,31 @@ def start_sweep(engine: Engine, root: Path, *, has_project: bool, fresh: bool = 
         before = launched(root)
         if before is not None and before.lives:
             raise AlreadyRunningError(None)
-        process = _spawn(arguments, root, _LOG)
-        note = {"pid": process.pid, "since": datetime.now(UTC).isoformat()}
-        (logs / _NOTE).write_text(json.dumps(note), "utf-8")
+        return _noted(arguments, root, SWEEP)
+
+
+def start_indexing(engine: Engine, root: Path, *, has_project: bool) -> bool:
+    """Start `bluffline documents index` in a process of its own, unless one is at it.
+
+    A running one looks again before it ends, so what waits is taken up either way.
+
+    Returns:
+        Whether a process was started.
+    """
+    with _STARTING:
+        indexing.settle_interrupted(engine)
+        before = launched(root, INDEXING)
+        if files.running_indexings(engine) or (before is not None and before.lives):
+            return False
+        _noted([*_command("documents", root, has_project=has_project), "index"], root, INDEXING)
+    return True
+
+
+def _noted(arguments: list[str], root: Path, what: Kind) -> int:
+    """Start a process and note it; its id."""
+    process = _spawn(arguments, root, what.log)
+    note = {"pid": process.pid, "since": datetime.now(UTC).isoformat()}
+    (_logs(root) / what.note).write_text(json.dumps(note), "utf-8")
     return process.pid
 
 
@@ -109,15 +140,15 @@ def _spawn(arguments: list[str], root: Path, log_name: str) -> subprocess.Popen[
     return process
 
 
-def launched(root: Path) -> Launched | None:
-    """The last sweep that was started from outside; None when there was none, or its note cannot be read."""
+def launched(root: Path, what: Kind = SWEEP) -> Launched | None:
+    """The last process of a kind that was started; None when there was none, or its note cannot be read."""
     try:
-        note = json.loads((_logs(root) / _NOTE).read_text("utf-8"))
+        note = json.loads((_logs(root) / what.note).read_text("utf-8"))
         pid, since = int(note["pid"]), datetime.fromisoformat(note["since"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    lives = _lives(pid, since)
-    return Launched(pid, since, lives, () if lives else _last_words(_logs(root) / _LOG))
+    alive = lives(pid, since)
+    return Launched(pid, since, alive, () if alive else _last_words(_logs(root) / what.log))
 
 
 def request_cancel(engine: Engine, sweep_id: int) -> None:
@@ -127,17 +158,6 @@ def request_cancel(engine: Engine, sweep_id: int) -> None:
 
 def _logs(root: Path) -> Path:
     return root / "var" / "logs"
-
-
-def _lives(pid: int, since: datetime) -> bool:
-    """Whether the process is still there, and is the one that was started."""
-    try:
-        process = psutil.Process(pid)
-        born = datetime.fromtimestamp(process.create_time(), UTC)
-        # When a process was born is known to about a second.
-        return process.status() != psutil.STATUS_ZOMBIE and born <= since + timedelta(seconds=2)
-    except psutil.Error:
-        return False
 
 
 def _last_words(log: Path) -> tuple[str, ...]:

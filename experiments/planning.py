@@ -11,6 +11,7 @@ from experiments.retrieval import cut
 from experiments.stats.intervals import questions_for_bound, wilson
 from experiments.stats.resolution import fewest_discordant
 from experiments.sweep import read_inputs
+from experiments.verdicts.strategies import on_depth
 from experiments.words import interval, plural
 from experiments.workbench import Workbench
 
@@ -42,6 +43,9 @@ def planned(project: Project) -> Iterator[str]:
         lost = "" if document_level(inputs.hit_rule) else f", {len(destroyed)} needles destroyed"
         yield f"  {strategy.name}  {describe(strategy):32} {chunks}{lost}"
         cuts.append(one)
+    shallow = on_depth({one.strategy.name: len(one.chunks) for one in cuts}, settings.ks)
+    if shallow:
+        yield f"Warning: {shallow}"
     for name in settings.models:
         if bench.has(name):
             yield f"{name}: {plural(bench.to_embed({name: cuts}), 'text')} to embed, the others are cached."

@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 from store import writes
 
-_BETWEEN_WRITES = 0.5  # seconds
-_BETWEEN_LINES = 10.0
+BETWEEN_WRITES = 0.5  # seconds
+BETWEEN_LINES = 10.0
 
 
 class CancelledError(Exception):
@@ -71,7 +71,7 @@ class Progress:
         self._all = {unit: Pace(total) for unit, total in totals.items()}
         self._name, self._unit, self._stage = "", "", Pace(0)
         self._last = clock()
-        self._written = clock() - _BETWEEN_WRITES
+        self._written = clock() - BETWEEN_WRITES
         self._told = clock()
         self._bar = tqdm(
             total=self._total,
@@ -108,7 +108,7 @@ class Progress:
         self._last = now
         self._tell()
         self._bar.update(count)
-        if self._clock() - self._written >= _BETWEEN_WRITES:
+        if self._clock() - self._written >= BETWEEN_WRITES:
             self._write()
 
     @property
@@ -128,14 +128,14 @@ class Progress:
         stage = self._stage
         whole = ", ".join(f"{pace.done:,}/{pace.total:,} {unit}" for unit, pace in self._all.items() if pace.total)
         return (
-            f"{self._name}: {stage.done:,}/{stage.total:,}, {_duration(stage.seconds_left)}; "
-            f"sweep: {whole}, {_duration(self.eta_seconds)}"
+            f"{self._name}: {stage.done:,}/{stage.total:,}, {duration_left(stage.seconds_left)}; "
+            f"sweep: {whole}, {duration_left(self.eta_seconds)}"
         )
 
     def _tell(self) -> None:
         if not self._bar.disable:
             self._bar.set_description_str(self.line, refresh=False)
-        elif self._total and self._clock() - self._told >= _BETWEEN_LINES:
+        elif self._total and self._clock() - self._told >= BETWEEN_LINES:
             self._told = self._clock()
             self._stream.write(self.line + "\n")
             self._stream.flush()
@@ -162,7 +162,7 @@ class Progress:
         self._bar.close()
 
 
-def _duration(seconds: float | None) -> str:
+def duration_left(seconds: float | None) -> str:
     """`14 s left`, `2 min 10 s left`; a question mark where nobody can know yet."""
     if seconds is None:
         return "? left"

@@ -73,14 +73,19 @@ class Project:
         """What was extracted of documents, by their content."""
         return self.var / "extracted"
 
-    def load_documents(self) -> LoadedDocuments:
-        """Read the documents as this project reads them."""
+    def load_documents(self, *, extract_new: bool = True) -> LoadedDocuments:
+        """Read the documents as this project reads them.
+
+        Args:
+            extract_new: Whether what takes a process of its own is extracted where that was not done before.
+        """
         return load_documents(
             self.documents,
             strip_front_matter=self.strip_front_matter,
             strip_bibliography=self.strip_bibliography,
             limits=self.extraction,
             cache=self.extracted,
+            extract_new=extract_new,
         )
 
 
@@ -99,12 +104,22 @@ def open_project(folder: Path | None = None) -> Project:
             raise ProjectError(
                 [Fault(str(file), None, str(folder), "no project here", "make one with `bluffline init DIR`")]
             )
-        return _read(file.resolve())
+        return _at_port(_read(file.resolve()))
     here = Path.cwd()
     for place in (here, *here.parents):
         if (place / PROJECT_FILE).is_file():
-            return _read(place / PROJECT_FILE)
-    return _bundled(here)
+            return _at_port(_read(place / PROJECT_FILE))
+    return _at_port(_bundled(here))
+
+
+def _at_port(project: Project) -> Project:
+    """The project, to be served at the environment's port where it names one."""
+    port = os.environ.get("BLUFFLINE_PORT")
+    if not port:
+        return project
+    if not (port.isdecimal() and 1 <= int(port) <= 65535):
+        raise ProjectError([Fault("BLUFFLINE_PORT", None, port, "no such port", "choose one from 1 to 65535")])
+    return replace(project, port=int(port))
 
 
 def _bundled(root: Path) -> Project:

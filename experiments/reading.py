@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Engine
@@ -59,3 +59,9 @@ def load_sweep(engine: Engine, sweep_id: int) -> LoadedSweep:
     return LoadedSweep(
         sweep, reads.combinations(engine, sweep_id), reads.measures(engine, sweep_id), reads.outcomes(engine, sweep_id)
     )
+
+
+def chunks_of(rows: Iterable[CombinationRow]) -> dict[str, int]:
+    """Chunks of each strategy that anything is recorded of and whose chunks are known."""
+    cuttings = {row.strategy: row.stamp.get("cutting") for row in rows}
+    return {strategy: cutting["chunks"] for strategy, cutting in cuttings.items() if cutting}

@@ -183,6 +183,10 @@ def document_rows(documents: Sequence[Document], corpus_hash: str) -> tuple[list
             characters=len(document.text),
             sections=sum(heading.level == 2 for heading in headings(document.text)),
             text_sha256=document.sha256,
+            file_sha256=document.file_sha256 or None,
+            extractor=document.extractor or None,
+            locators=[list(one) for one in document.locators],
+            extraction=document.extraction.as_json(),
         )
         for position, document in enumerate(documents)
     ]

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import psutil
 from sqlalchemy import Engine
 
 from corpus.check import CheckReport, check
@@ -22,6 +21,7 @@ from corpus.fingerprint import corpus_hash, questions_hash
 from corpus.questions import Query
 from experiments.conditions import Strategy
 from experiments.models import ModelStamp
+from experiments.processes import lives
 from experiments.project import Project
 from experiments.provenance import PIPELINE, hit_rule, provenance, versions
 from experiments.recording import document_rows, query_rows
@@ -241,12 +241,7 @@ def _lives(row: SweepRow) -> bool:
     """Whether the process that runs a sweep is still the one that began it."""
     if row.pid is None or row.pid == os.getpid():
         return False
-    try:
-        born = datetime.fromtimestamp(psutil.Process(row.pid).create_time(), UTC)
-    except psutil.Error:
-        return False
-    last = row.heartbeat_at or row.created_at
-    return born <= last.replace(tzinfo=last.tzinfo or UTC)  # SQLite gives UTC without saying so
+    return lives(row.pid, row.heartbeat_at or row.created_at)
 
 
 def _digest(*parts: object) -> str:

@@ -26,6 +26,11 @@ class IndexingElsewhereError(Exception):
         super().__init__(f"indexing {indexing_id} is running; wait for it or cancel it first")
 
 
+def now() -> datetime:
+    """This moment."""
+    return datetime.now(UTC)
+
+
 def files(engine: Engine) -> list[FileRow]:
     """Every known file, by id."""
     with Session(engine) as session:
@@ -61,14 +66,14 @@ def set_state(engine: Engine, document_ids: Sequence[str], state: str, **values:
         state: One of `STATES`.
         values: Further columns, the same for all.
     """
-    now = datetime.now(UTC)
+    moment = now()
     with Session(engine) as session:
         for row in session.execute(select(FileRow).where(col(FileRow.document_id).in_(document_ids))).scalars():
             changes = {"kind": None, "reason": None, "advice": None, **values}
             for name, value in changes.items():
                 setattr(row, name, value)
-            row.state, row.changed_at = state, now
-            row.times = {**row.times, state: now.isoformat()}
+            row.state, row.changed_at = state, moment
+            row.times = {**row.times, state: moment.isoformat()}
         session.commit()
 
 
@@ -89,7 +94,7 @@ def begin_indexing(engine: Engine, *, pid: int, host: str, total: int) -> int:
     Raises:
         IndexingElsewhereError: If another is running.
     """
-    now = datetime.now(UTC)
+    moment = now()
     with Session(engine) as session:
         # Whoever begins at the same moment waits here.
         session.connection().exec_driver_sql(_LOCK[engine.dialect.name])
@@ -97,7 +102,7 @@ def begin_indexing(engine: Engine, *, pid: int, host: str, total: int) -> int:
         other = running.scalar_one()
         if other is not None:
             raise IndexingElsewhereError(other)
-        row = IndexingRow(state=RUNNING, started_at=now, heartbeat_at=now, pid=pid, host=host, total=total)
+        row = IndexingRow(state=RUNNING, started_at=moment, heartbeat_at=moment, pid=pid, host=host, total=total)
         session.add(row)
         session.flush()
         indexing_id = row.id or 0
@@ -133,7 +138,7 @@ def beat_indexing(
         session.execute(
             update(IndexingRow)
             .where(row)
-            .values(stage=stage, done=done, total=total, eta_seconds=eta_seconds, heartbeat_at=datetime.now(UTC))
+            .values(stage=stage, done=done, total=total, eta_seconds=eta_seconds, heartbeat_at=now())
         )
         cancelled = session.execute(select(IndexingRow.cancel_requested).where(row)).scalar_one()  # type: ignore[call-overload]
         session.commit()
@@ -162,7 +167,7 @@ def end_indexing(engine: Engine, indexing_id: int, state: str, reason: str | Non
         session.execute(
             update(IndexingRow)
             .where(col(IndexingRow.id) == indexing_id, col(IndexingRow.state) == RUNNING)
-            .values(state=state, reason=reason, finished_at=datetime.now(UTC), eta_seconds=None, stage=None)
+            .values(state=state, reason=reason, finished_at=now(), eta_seconds=None, stage=None)
         )
         unfinished = session.execute(select(FileRow.document_id).where(col(FileRow.state) == EXTRACTING)).scalars()  # type: ignore[call-overload]
         ids = list(unfinished)

@@ -67,6 +67,21 @@ def test_other_words_give_the_closest_sentence_and_how_close_it_is() -> None:
     assert found.sentence.startswith(f"The closest sentence ({found.similarity:.0%} alike) stands in '1.md' at ")
 
 
+def test_a_sentence_goes_on_over_a_soft_line_break_and_no_further() -> None:
+    reset = "A reset link works\nonce and expires after 30\nminutes."
+    text = f"# Resets\n{reset} It is mailed\n- to the owner\n\nNobody else"
+    for asked, passage in (
+        ("A reset link works twice and expires after 40 minutes.", reset),
+        ("It was mailed", "It is mailed"),
+        ("# Rosets", "# Resets"),
+        ("- to its owner", "- to the owner"),
+        ("Nobody other", "Nobody else"),
+    ):  # fmt: skip
+        (found,) = near_misses([asked], corpus(text))
+        assert found is not None
+        assert found.passage == passage
+
+
 def test_a_corpus_without_sentences_has_no_near_miss() -> None:
     assert near_misses(["Anything."], corpus("...\n")) == [None]
     assert near_misses([], corpus(TEXT)) == []

@@ -137,7 +137,7 @@ def test_init_overwrites_nothing(command: Command, tmp_path: Path) -> None:
 def test_init_of_faulty_questions_makes_the_project_and_says_what_to_mend(command: Command, tmp_path: Path) -> None:
     source = make_project(tmp_path / "source", questions=[{"id": "1", "question": "?", "needle": "Nowhere."}])
     told = command("init", "mine", "--documents", source / "documents", "--questions", source / "questions.jsonl")
-    assert told.code == 0
+    assert told.code == 2
     assert told.out.endswith("Next: mend these, then `bluffline check`.\n")
     assert (tmp_path / "mine" / "bluffline.toml").is_file()
 

@@ -8,6 +8,7 @@ import sys
 import time
 from datetime import UTC, datetime, timedelta
 
+import psutil
 import pytest
 from worlds import filled, sweep_row
 
@@ -64,7 +65,7 @@ def test_a_process_that_waits_is_known_to_live_and_keeps_a_second_from_starting(
         with pytest.raises(AlreadyRunningError, match="a sweep was started a moment ago"):
             start_sweep(engine, tmp_path, has_project=False)
     finally:
-        launching.psutil.Process(pid).kill()
+        psutil.Process(pid).kill()
     assert not ended(tmp_path).lives
 
 
@@ -113,7 +114,7 @@ def test_a_note_that_cannot_be_read_is_no_start(tmp_path, note):
 def test_a_process_that_took_over_the_number_is_not_the_one_that_was_started(tmp_path):
     logs = tmp_path / "var" / "logs"
     logs.mkdir(parents=True)
-    other = launching.psutil.Process().pid
+    other = psutil.Process().pid
     note = {"pid": other, "since": (datetime.now(UTC) - timedelta(days=400)).isoformat()}
     (logs / "started-from-browser.json").write_text(json.dumps(note))
     assert not launched(tmp_path).lives

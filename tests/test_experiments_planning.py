@@ -35,12 +35,13 @@ def test_the_plan_counts_what_the_sweep_then_does(tmp_path: Path, encoder: WordE
         "30 combinations: 6 strategies x dense, bm25, hybrid x words, ./gone; 1 threshold and none are read from each."
     )
     assert lines[1].split() == ["A", "blind", "2", "chunks,", "0", "needles", "destroyed"]
-    assert lines[8] == f"./gone: {cannot_be_found('./gone')}; its combinations will fail."
+    assert lines[7].startswith("Warning: A has 2 chunks, B has 2 chunks")
+    assert lines[9] == f"./gone: {cannot_be_found('./gone')}; its combinations will fail."
     assert encoder.encoded == []
     result = run_sweep(engine, project)
-    assert lines[7] == f"words: {result.embedded} texts to embed, the others are cached."
+    assert lines[8] == f"words: {result.embedded} texts to embed, the others are cached."
     assert (result.recorded, result.failed) == (18, 12)
-    assert list(planned(project))[7] == "words: 0 texts to embed, the others are cached."
+    assert list(planned(project))[8] == "words: 0 texts to embed, the others are cached."
 
 
 def test_the_plan_says_what_these_questions_could_show(tmp_path: Path, encoder: WordEncoder) -> None:

@@ -255,3 +255,12 @@ def test_limits_of_extraction_are_read_and_checked(tmp_path: Path) -> None:
         ":5: [extraction] memory: unknown setting: '1'. allowed are megabytes, unpacked_megabytes, pages, time_limit, "
         "memory_megabytes, ocr, ocr_language, processes",
     ]
+
+
+def test_the_environment_says_at_which_port_to_serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bluffline.toml").write_text("[server]\nport = 6000\n", "utf-8")
+    monkeypatch.setenv("BLUFFLINE_PORT", "8123")
+    assert open_project(tmp_path).port == 8123
+    monkeypatch.setenv("BLUFFLINE_PORT", "80a")
+    with pytest.raises(ProjectError, match=r"BLUFFLINE_PORT.*80a.*choose one from 1 to 65535"):
+        open_project(tmp_path)

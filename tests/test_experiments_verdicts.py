@@ -8,7 +8,7 @@ from worlds import MODEL, SECTIONS, STRATEGIES, found, retrieved, unanswerable
 from experiments.pairs import compare
 from experiments.stats.comparison import SignTest
 from experiments.thresholds import extremes, read_thresholds
-from experiments.verdicts.strategies import Arm, on_destroyed, on_pair, on_strategies, on_threshold
+from experiments.verdicts.strategies import Arm, on_depth, on_destroyed, on_pair, on_strategies, on_threshold
 
 ALPHA = 0.05
 CLAIMS = ("beats", "finds more")
@@ -289,3 +289,12 @@ def test_an_arm_is_named_by_what_it_is_made_of():
     assert (STRONG.key, STRONG.name) == (f"E/dense/{MODEL}", "E with dense")
     assert Arm("E", "bm25", None, []).key == "E/bm25"
     assert isinstance(pair_of(1, 0, 0).by_needle, SignTest)
+
+
+def test_lists_as_deep_as_the_corpus_say_that_they_prove_nothing() -> None:
+    assert on_depth({"A": 21, "E": 40}, [1, 4, 8, 20]) == ""
+    assert on_depth({}, [20]) == ""
+    assert on_depth({"A": 20, "E": 6}, [1, 4, 8, 20]) == (
+        "A has 20 chunks and E has 6 chunks: a list as deep as that holds all of them, so R@8 and R@20 are high there "
+        "by construction, whatever the retriever."
+    )

@@ -9,6 +9,8 @@ from flask import request
 
 from experiments.conditions import describe, strategy_from_spec
 from experiments.naming import names_of, short_model
+from experiments.reading import chunks_of
+from experiments.verdicts.strategies import on_depth
 from store.tables import CombinationRow, SweepRow
 from webapp import params
 
@@ -156,6 +158,9 @@ def notes_on(sweep: SweepRow, rows: Sequence[CombinationRow]) -> tuple[Note, ...
         more = f"; and {len(failed) - 3} more" if len(failed) > 3 else ""
         what = "1 combination failed" if len(failed) == 1 else f"{len(failed)} combinations failed"
         found.append(Note("bad", f"{what} and cannot be shown.", f"{reasons}{more}."))
+    shallow = on_depth(chunks_of(rows), sweep.settings["k"])
+    if shallow:
+        found.append(Note("warn", "This corpus is small for these depths.", shallow))
     return tuple(found)
 
 

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
@@ -42,9 +42,15 @@ def extract_guarded(path: Path, limits: Limits | None = None) -> Extracted:
 
 
 def extract_many(
-    paths: Sequence[Path], limits: Limits | None = None
+    paths: Sequence[Path], limits: Limits | None = None, begun: Callable[[Path], object] = lambda _: None
 ) -> Iterator[tuple[Path, Extracted | ExtractionError]]:
-    """Read many files, several at a time; yield each as it is done, so that a slow one delays no other."""
+    """Read many files, several at a time; yield each as it is done, so that a slow one delays no other.
+
+    Args:
+        paths: The files.
+        limits: What one of them may cost.
+        begun: Told of each file when its reading begins, from the thread that waits for it.
+    """
     limits = limits or Limits()
     if not paths:
         return
@@ -57,6 +63,7 @@ def extract_many(
     def read(path: Path) -> Extracted | ExtractionError:
         reader = idle.get()
         try:
+            begun(path)
             return reader.read(path)
         except ExtractionError as error:
             return error

@@ -51,6 +51,12 @@ def reader_of(path: Path) -> Reader:
     return _READERS[found]
 
 
+def extractor_of(format_name: str) -> str | None:
+    """Return what a format is read by now; None where nobody here reads it."""
+    reader = _READERS.get(format_name)
+    return reader.extractor if reader else None
+
+
 def extract(path: Path, limits: Limits | None = None) -> Extracted:
     """Read a file, by its content first and its suffix second.
 

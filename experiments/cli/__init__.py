@@ -14,6 +14,7 @@ from experiments.cli.errors import reading, told
 COMMANDS = {
     "init": ("experiments.cli.projects:init", "Make a project of a folder of documents and a questions file."),
     "check": ("experiments.cli.projects:check", "Say everything that is wrong with documents and questions."),
+    "documents": ("experiments.cli.documents:documents", "List, index, retry, add, remove and watch documents."),
     "plan": ("experiments.cli.projects:plan", "Say what a sweep would do, and what these questions can show."),
     "run": ("experiments.cli.sweeps:run", "Measure every combination and record it."),
     "show": ("experiments.cli.sweeps:show", "Print the numbers of a sweep."),

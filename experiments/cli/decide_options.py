@@ -48,7 +48,7 @@ _options = [
     click.option("--reason", help="Why; required to record a decision."),
     click.option("--dry-run", is_flag=True, help="Say what would be recorded, and record nothing."),
     click.option("--export", "form", type=click.Choice(["toml", "json"]),
-                 help="Print the decision as a production config on standard output."),
+                 help="Print the decision, with --show the one in force, as a production config on standard output."),
     click.option("--show", is_flag=True, help="Print the decision in force and whether it still holds."),
     click.option("--tag", is_flag=True, help="Set the tags of the decision in force in MLflow again."),
 ]  # fmt: skip

@@ -63,7 +63,10 @@ strip_front_matter = true
     help="Questions as JSONL or CSV.",
 )
 def init(folder: Path, documents: Path, questions: Path) -> None:
-    """Make a project in FOLDER: a bluffline.toml that names the documents and the questions."""
+    """Make a project in FOLDER: a bluffline.toml that names the documents and the questions.
+
+    Exits with 2 when the project is made but its documents or questions have a fault.
+    """
     file = folder / PROJECT_FILE
     if file.exists():
         raise click.UsageError(f"{file} is there already; edit it, or choose another folder")
@@ -81,6 +84,7 @@ def init(folder: Path, documents: Path, questions: Path) -> None:
     report = check_project(open_project(folder))
     _tell(report)
     click.echo(f"Next: bluffline run --project {folder}" if report.ok else "Next: mend these, then `bluffline check`.")
+    sys.exit(0 if report.ok else 2)
 
 
 def _quoted(path: Path, folder: Path) -> str:

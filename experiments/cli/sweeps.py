@@ -13,10 +13,10 @@ from experiments.cli.errors import InterruptedCommand
 from experiments.cli.options import project_option
 from experiments.cli.tables import strategy_lines, threshold_lines
 from experiments.project import Project, open_project
-from experiments.reading import LoadedSweep, UnknownSweepError, load_sweep
+from experiments.reading import LoadedSweep, UnknownSweepError, chunks_of, load_sweep
 from experiments.report import report
 from experiments.thresholds import extremes, read_thresholds
-from experiments.verdicts.strategies import leader_of, on_strategies, on_threshold
+from experiments.verdicts.strategies import leader_of, on_depth, on_strategies, on_threshold
 from experiments.words import plural
 from store import reads
 from store.engine import open_store
@@ -66,6 +66,9 @@ def _verdicts(loaded: LoadedSweep) -> None:
     click.echo("")
     for sentence in on_strategies(arms, k, loaded.sweep.settings["alpha"]).sentences:
         click.echo(sentence)
+    shallow = on_depth(chunks_of(loaded.combinations), loaded.sweep.settings["k"])
+    if shallow:
+        click.echo(shallow)
     leader = leader_of(arms, k)
     if leader is not None:
         rows = read_thresholds(leader.outcomes, [None, *loaded.sweep.settings["thresholds"]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from experiments.evaluation import answerable, ranks
@@ -104,6 +104,24 @@ def destroyed_by_strategy(arms: Sequence[Arm]) -> dict[str, Proportion]:
             if known or not needles:
                 shares[arm.strategy] = wilson(sum(known), len(known))
     return shares
+
+
+def on_depth(chunks: Mapping[str, int], ks: Sequence[int]) -> str:
+    """Which lists hold every chunk there is, so that any retriever finds what is whole; empty where none does.
+
+    Args:
+        chunks: Chunks of each strategy.
+        ks: Depths.
+    """
+    short = {name: count for name, count in chunks.items() if count <= max(ks)}
+    if not short:
+        return ""
+    whole = [f"R@{k}" for k in ks if k >= min(short.values())]
+    said = listed([f"{name} has {plural(count, 'chunk')}" for name, count in short.items()])
+    return (
+        f"{said}: a list as deep as that holds all of them, so {listed(whole)} {'is' if len(whole) == 1 else 'are'} "
+        "high there by construction, whatever the retriever."
+    )
 
 
 def on_threshold(arm: Arm, row: ThresholdRow, extremes: Extremes) -> Verdict:

@@ -1,0 +1,173 @@
+"""Putting files into the documents folder and taking them out: names made safe, nothing replaced or lost unasked."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import unicodedata
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
+
+from corpus.extraction.limits import MEGABYTE
+from corpus.questions import Query
+from experiments.project import Project
+from experiments.sweep import check_project
+
+LONGEST_PART = 255  # bytes of one name, as file systems have it
+DEEPEST = 20
+_BLOCK = 1 << 20
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_FORBIDDEN = frozenset('<>:"|?*')
+
+
+class FolderRefusedError(ValueError):
+    """A file cannot be put into the folder or taken out of it; the message names it and says why."""
+
+
+class ExistsError(FolderRefusedError):
+    """There is another file of that name; it can be replaced."""
+
+
+class Added(NamedTuple):
+    """What became of a file that was to be added."""
+
+    document_id: str
+    bytes: int
+    new: bool  # False where the same content was there already
+    replaced: bool
+
+
+def safe_id(name: str) -> str:
+    """The id of a document that is to be added under a name somebody gave.
+
+    Args:
+        name: A file name, or a path below the documents folder, with slashes of either kind.
+
+    Raises:
+        FolderRefusedError: If the name leads out of the folder, is hidden, or cannot be a file's on some system.
+    """
+    written = unicodedata.normalize("NFC", name).replace("\\", "/")
+    shown = repr(name if len(name) <= 80 else name[:77] + "...")
+    parts = written.split("/")
+    problem = ""
+    if not written.strip("/. "):
+        problem = "has no name"
+    elif written.startswith("/") or re.match(r"[A-Za-z]:", written):
+        problem = "is an absolute path"
+    elif ".." in parts:
+        problem = "leads out of the documents folder"
+    elif any(part in ("", ".") for part in parts):
+        problem = "has an empty part"
+    elif any(part.startswith(".") for part in parts):
+        problem = "is hidden: it begins with a dot"
+    elif any(unicodedata.category(sign) in ("Cc", "Cs", "Cf") or sign in _FORBIDDEN for sign in written):
+        problem = "has signs in it that a file's name cannot have everywhere"
+    elif any(part != part.strip() or part.endswith(".") or _RESERVED.fullmatch(part) for part in parts):
+        problem = "cannot be a file's name on every system"
+    elif len(parts) > DEEPEST or any(len(part.encode()) > LONGEST_PART for part in parts):
+        problem = "is too long"
+    if problem:
+        raise FolderRefusedError(f"{shown} {problem}: give it a plain name")
+    return PurePosixPath(written).as_posix()
+
+
+def add(project: Project, name: str, source: IO[bytes], *, replace: bool = False) -> Added:
+    """Put one file into the documents folder, whole or not at all.
+
+    Args:
+        project: Whose folder.
+        name: Under which name.
+        source: Its bytes.
+        replace: Whether another file of that name is replaced.
+
+    Raises:
+        FolderRefusedError: If the name is unsafe, the file is over [extraction] megabytes, or the folder is not ours.
+        ExistsError: If there is another file of that name and it is not to be replaced.
+        OSError: If it cannot be written.
+    """
+    document_id = safe_id(name)
+    target = _inside(project, document_id)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    most = project.extraction.megabytes * MEGABYTE
+    part = target.parent / f".{secrets.token_hex(8)}.part"  # hidden: no scan takes it for a document
+    digest, size = hashlib.sha256(), 0
+    try:
+        with part.open("xb") as file:
+            while block := source.read(_BLOCK):
+                size += len(block)
+                if size > most:
+                    raise FolderRefusedError(
+                        f"{document_id} is larger than {project.extraction.megabytes} MB: split it, or raise "
+                        "[extraction] megabytes"
+                    )
+                digest.update(block)
+                file.write(block)
+        there = target.is_file()
+        if there and _sha256(target) == digest.hexdigest():
+            return Added(document_id, size, new=False, replaced=False)
+        if there and not replace:
+            raise ExistsError(f"{document_id} is there already, with other content")
+        if target.exists() and not there:
+            raise FolderRefusedError(f"{document_id} is a folder")
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    return Added(document_id, size, new=True, replaced=there)
+
+
+def remove(project: Project, document_id: str) -> None:
+    """Take a file out of the documents folder. Who calls has asked what questions point there.
+
+    Raises:
+        FolderRefusedError: If there is no such file, or the folder is not ours.
+        OSError: If it cannot be removed.
+    """
+    target = _inside(project, document_id)
+    if not target.is_file() and not target.is_symlink():
+        raise FolderRefusedError(f"there is no document {document_id!r} in {project.documents}")
+    target.unlink()
+
+
+def questions_about(project: Project, document_id: str) -> tuple[Query, ...]:
+    """The questions whose needle stands in a document; they cannot be answered any more once it is gone."""
+    return tuple(
+        query for query in check_project(project).queries if query.needle and query.needle.document == document_id
+    )
+
+
+def require_own_folder(project: Project) -> None:
+    """Refuse to write into the bundled corpus.
+
+    Raises:
+        FolderRefusedError: If there is no project file.
+    """
+    if project.file is None:
+        raise FolderRefusedError(
+            "the bundled corpus is not changed: make a project with `bluffline init DIR --documents FOLDER "
+            "--questions FILE`"
+        )
+
+
+def file_of(project: Project, document_id: str) -> Path | None:
+    """Where a document's file lies; None where there is none, or it lies outside the documents folder."""
+    path = project.documents / document_id
+    try:
+        inside = path.resolve().is_relative_to(project.documents.resolve())
+        hidden = any(part.startswith(".") for part in PurePosixPath(document_id).parts)
+        return path if inside and not hidden and path.is_file() else None
+    except (OSError, ValueError):  # a NUL in it, a loop of links
+        return None
+
+
+def _inside(project: Project, document_id: str) -> Path:
+    require_own_folder(project)
+    target = project.documents / document_id
+    if not target.parent.resolve().is_relative_to(project.documents.resolve()):
+        raise FolderRefusedError(f"{document_id!r} leads out of the documents folder")
+    return target
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,88 @@
+"""What an index was made with: extractor, pipeline and model. What was made with two of them cannot be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from corpus.extraction.reading import extractor_of
+from experiments.models import Encoder, ModelError, ModelStamp, find_model
+from experiments.project import Project
+from experiments.provenance import PIPELINE
+from experiments.words import plural
+from store.files import FAILED
+from store.tables import FileRow
+
+_DECIDES = ("files", "dimensions", "window", "precision")  # of a model's stamp: what a vector is
+
+
+class Stamps(NamedTuple):
+    """What an index made now would be made with."""
+
+    pipeline: str
+    model: ModelStamp | None  # None where the model cannot be found
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        model = model_words(self.model._asdict()) if self.model else "no model that can be found"
+        return f"{model}, pipeline {self.pipeline}"
+
+
+def stamps_of(project: Project, find: Callable[[str], Encoder] = find_model) -> Stamps:
+    """What an index of this project made now would be made with; no model is loaded."""
+    try:
+        return Stamps(PIPELINE, find(project.settings.gate_model).stamp)
+    except ModelError:
+        return Stamps(PIPELINE, None)
+
+
+def model_words(stamp: Mapping[str, Any]) -> str:
+    """A model's stamp in a few words."""
+    name = str(stamp.get("name", "")).rstrip("/").rsplit("/", 1)[-1] or "a model"
+    return f"{name} (files {str(stamp.get('files', ''))[:12]}, {stamp.get('dimensions')} dimensions)"
+
+
+def made_with(row: FileRow) -> str:
+    """What a document in the index was made with, in words."""
+    return f"{model_words(row.stamp or {})}, pipeline {row.pipeline}, {row.extractor}"
+
+
+def in_index(row: FileRow) -> bool:
+    """Whether a file's chunks and vectors are there, of whatever age."""
+    return row.stamp is not None and row.state != FAILED
+
+
+def why_stale(row: FileRow, now: Stamps) -> str:
+    """Why a document has to be indexed again although its file did not change; empty where it need not."""
+    if not in_index(row):
+        return ""
+    extractor = extractor_of(str((row.extraction or {}).get("format", "")))
+    if extractor is not None and row.extractor != extractor:
+        return f"it was read by {row.extractor}; documents of its format are read by {extractor} now"
+    if row.pipeline != now.pipeline:
+        return f"it was indexed by pipeline {row.pipeline}; this is pipeline {now.pipeline}"
+    stamp, model = row.stamp or {}, now.model
+    if model is not None and any(stamp.get(name) != model._asdict()[name] for name in _DECIDES):
+        return f"it was embedded by {model_words(stamp)}; the model at hand is {model_words(model._asdict())}"
+    return ""
+
+
+def refusal(rows: Sequence[FileRow], now: Stamps) -> str:
+    """Why an index must not be asked: part of it, or all, was made with something else than what is at hand.
+
+    Returns:
+        A sentence that names both stamps and what to run; empty where the index may be asked.
+    """
+    there = [row for row in rows if in_index(row)]
+    old = [(row, why) for row in there if (why := why_stale(row, now))]
+    if not old:
+        return ""
+    row, why = old[0]
+    how_many = "all of it" if len(old) == len(there) else f"{len(old)} of {plural(len(there), 'document')}"
+    half = "" if len(old) == len(there) else "half-migrated: "
+    return (
+        f"the index is {half}{how_many} was made with {made_with(row)}; at hand is {now.words} "
+        f"({row.document_id}: {why}). What two of them give cannot be compared, so nothing is answered. "
+        "Run `bluffline documents index` and ask again"
+    ).replace("the index is all of it was", "the index, all of it, was")
