@@ -87,7 +87,7 @@ def provenance(folder: Path) -> Provenance:
 
 def commit_of(folder: Path, name: str) -> str | None:
     """The commit that git knows by a name (`HEAD~1`, a tag, a branch, part of a hash); None where it knows none."""
-    if not name or name.startswith("-"):
+    if not name.isprintable() or not name or name.startswith("-"):
         return None
     return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
 

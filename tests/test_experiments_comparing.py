@@ -51,7 +51,7 @@ def test_two_sweeps_of_the_same_conditions_may_be_compared_in_full():
     may = comparability(sweep(1), sweep(2), asked(), asked())
     assert (may.claim, len(may.shared), may.tested) == ("all", 24, True)
     assert (
-        on_comparability(may, 1, 2)
+        on_comparability(may, "sweep 1", "sweep 2")
         == "Sweeps 1 and 2 may be compared: same documents, questions, hit rule and pipeline."
     )
 
@@ -61,7 +61,7 @@ def test_other_questions_leave_the_shared_ones_which_are_tested():
     assert (may.claim, len(may.shared), may.tested) == ("shared", 23, True)
     assert "q3" not in may.shared
     assert "the 23 answerable questions both asked in the same words (of 24 then and 24 now)" in on_comparability(
-        may, 1, 2
+        may, "sweep 1", "sweep 2"
     )
 
 
@@ -103,7 +103,7 @@ def test_another_hit_rule_pairs_nothing():
     may = comparability(sweep(1), sweep(2, hit_rule="h/2"), asked(), asked())
     assert (may.claim, dict(may.shared)) == ("nothing", {})
     assert found_of({0}, {1}, may) == []
-    assert "the hit rule changed" in on_comparability(may, 1, 2)
+    assert "the hit rule changed" in on_comparability(may, "sweep 1", "sweep 2")
     assert on_changes([], may, 4, ALPHA).headline.startswith("Their numbers stand side by side")
 
 
@@ -111,7 +111,7 @@ def test_no_question_in_common_pairs_nothing():
     other = [QueryRow(questions_hash="r", query_id="x", position=0, text="x", needle="n", needle_id="n", document="d")]
     may = comparability(sweep(1), sweep(2, questions_hash="r" * 64), asked(), other)
     assert may.claim == "nothing"
-    assert on_comparability(may, 1, 2).endswith("they have no answerable question in common.")
+    assert on_comparability(may, "sweep 1", "sweep 2").endswith("they have no answerable question in common.")
 
 
 def test_fixed_and_broken_are_counted_with_the_shares_before_and_after():

@@ -42,6 +42,11 @@ def lost(place, one):
     return replace(one, rank=50) if one.needle_id and one.rank and place < 24 else one
 
 
+def nearer(place, one):
+    """Three far questions come near enough to be answered."""
+    return replace(one, nearest=0.8) if one.stratum == "far" and one.query_id in ("far1", "far2", "far5") else one
+
+
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory):
     """1 and 2: the same but for one combination that lost and one that is not in both; 3: other documents;
@@ -55,6 +60,7 @@ def engine(tmp_path_factory):
     reviewed(opened, commit="5" * 40, queued=[BM25_E], state="interrupted", reason="its process ended")
     reviewed(opened, keys=[], commit="6" * 40, state="failed", reason="nothing to do")
     rewritten(opened, 2, DENSE_E, lost)
+    rewritten(opened, 2, BM25_E, nearer)
     rewritten(opened, 3, DENSE_E, lost)
     yield opened
     opened.dispose()
@@ -148,6 +154,23 @@ def test_another_hit_rule_pairs_nothing_and_shows_both_numbers(client):
     assert len(re.findall(r'<svg class="whisker', page)) == 2 * len(KEYS)
 
 
+def test_without_a_decision_or_a_threshold_bluffs_are_said_not_to_be_compared(client):
+    assert "Bluffs are not compared: no decision is in force, and no threshold was given." in text(client)
+
+
+def test_bluffs_are_compared_at_the_threshold_in_the_address(client, engine):
+    page = text(client, PAGE + "&threshold=0.9")
+    assert "At threshold 0.9 (as asked), 3 unanswerable questions that had been refused are bluffed on now" in page
+    row = re.search(r'<th scope="row">E bm25</th>\s*<td class="num"><span class="cell">.*?</tr>', page, re.DOTALL)[0]
+    assert '<span class="alarm">3</span>' in row
+    assert re.search(r'<a href="/sweeps/2/queries/far\d">far\d</a>', page)
+    rows = list(csv.DictReader(io.StringIO(text(client, "/compare/bluffs.csv?a=1&b=2&threshold=0.9"))))
+    changed = {row["combination"]: (row["new"], row["gone"]) for row in rows if row["new"] != "0"}
+    assert changed == {BM25_E: ("3", "0")}
+    data = json.loads(text(client, "/compare/report.json?a=1&b=2&threshold=0.9"))
+    assert (data["threshold"], data["threshold_of"]) == (0.9, "as asked")
+
+
 def test_a_sweep_that_is_not_complete_is_said_to_be_so(client):
     assert "Sweep 5 was interrupted: what it recorded is compared." in text(client, "/compare?a=1&b=5")
 
@@ -173,9 +196,15 @@ def test_two_sweeps_are_swapped_by_a_link(client):
 @pytest.mark.parametrize(
     ("address", "status", "words"),
     [
-        ("/compare?a=99", 404, "Sweep 99 is not in this dashboard"),
-        ("/compare?a=6", 400, "sweep 6 is failed"),
-        ("/compare?a=nothing", 400, "the commit, tag or branch of one that is here"),
+        (
+            "/compare?a=99",
+            404,
+            "there is no sweep &#39;99&#39;; here are 5 sweeps (5, 4, 3, 2, 1); branches main, try;",
+        ),
+        ("/compare?a=6", 404, "sweep 6 holds no numbers: it is failed"),
+        ("/compare?a=nothing", 404, "there is no sweep &#39;nothing&#39;; here are"),
+        ("/compare?a=ffff%00&b=1", 404, "there is no sweep"),
+        (PAGE + "&threshold=x", 400, "threshold ="),
         (PAGE + "&k=5", 400, "k may be one of 1, 4, 8, 20"),
         (PAGE + "&combination=Z/bm25", 400, "combination = &#39;Z/bm25&#39;"),
         (PAGE + "&sort=x", 400, "sort ="),
@@ -219,6 +248,8 @@ def test_the_whole_report_is_markdown_to_paste_and_json_to_compute_with(client):
     data = json.loads(text(client, "/compare/report.json?a=1&b=2&k=4"))
     assert (data["claim"], data["k"], data["shared_questions"]) == ("all", 4, 64)
     assert data["not_compared"][0]["combination"] == "E hybrid"
+    moved = json.loads(text(client, "/compare/report.json?a=1&b=2"))["questions"]
+    assert {one["query_id"] for one in moved} == set(broken_questions())
 
 
 def test_the_fragment_is_part_of_its_page(client):

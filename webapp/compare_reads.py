@@ -1,4 +1,4 @@
-"""Reading two sweeps for the Compare page: which two, and what they share."""
+"""Reading two sweeps for the Compare page: which two, and what they say about each other."""
 
 from __future__ import annotations
 
@@ -6,22 +6,26 @@ from collections.abc import Sequence
 
 from flask import request
 
-from experiments.naming import names_of
-from experiments.reviewing import comparing
-from store import reads, reads_compare, reads_history
-from store.tables import CombinationRow, SweepRow
+from experiments.reviewing.references import (
+    HOLDING_NUMBERS,
+    ReferenceUnclearError,
+    ReferenceUnknownError,
+    find_sweep,
+)
+from experiments.reviewing.sides import Line, line_of, sides
+from experiments.reviewing.whole_comparison import compare, depths
+from store import reads_history
+from store.decisions import decision_in_force
+from store.tables import SweepRow
 from webapp import params
-from webapp.contexts import compare_tables
+from webapp.contexts import compare_bluffs, compare_tables
 from webapp.contexts.compare import Choice, Facts
 from webapp.dashboard import dashboard
-from webapp.errors import PageError
+from webapp.errors import PageError, shown
 from webapp.links import url_or_none
-from webapp.params import BadParameterError
-from webapp.sweeps import UnknownSweepError, remember_sweep
+from webapp.sweeps import remember_sweep
 
-CHOOSABLE = ("finished", "running", "interrupted", "cancelled")
 SHOWN = 100
-LONGEST_NUMBER = 7  # digits; what is longer is a commit
 
 
 class NotTwoError(PageError):
@@ -35,12 +39,25 @@ class NotTwoError(PageError):
         super().__init__(why, "Run `bluffline run`, or start a sweep from the overview.")
 
 
+class NotFoundError(PageError):
+    """A side of the comparison that is not here."""
+
+    status = 404
+    title = "There is no such sweep"
+
+
+class UnclearError(PageError):
+    """A side of the comparison that could be several sweeps."""
+
+    title = "It is not clear which sweep is meant"
+
+
 def choosable() -> list[SweepRow]:
     """Sweeps that can hold numbers, newest first."""
     found = reads_history.sweeps_before(dashboard().engine, None, SHOWN)
     newest = next((sweep.id for sweep in found if sweep.state == "finished"), None)
     remember_sweep(newest)
-    return [sweep for sweep in found if sweep.state in CHOOSABLE]
+    return [sweep for sweep in found if sweep.state in HOLDING_NUMBERS]
 
 
 def why_not(sweeps: Sequence[SweepRow]) -> str:
@@ -51,7 +68,7 @@ def why_not(sweeps: Sequence[SweepRow]) -> str:
 
 
 def read(sweeps: list[SweepRow]) -> tuple[Facts, Choice]:
-    """Both sweeps compared, in at most seven statements.
+    """Both sweeps compared, in at most six statements where their names are the store's own.
 
     Raises:
         NotTwoError: If there are not two sweeps.
@@ -59,51 +76,45 @@ def read(sweeps: list[SweepRow]) -> tuple[Facts, Choice]:
     if len(sweeps) < 2:
         raise NotTwoError(why_not(sweeps))
     engine = dashboard().engine
-    before, after = _two(sweeps)
-    ks = tuple(k for k in after.settings["k"] if k in before.settings["k"]) or tuple(after.settings["k"])
-    combinations = {sweep.id: reads.combinations(engine, sweep.id or 0) for sweep in (before, after)}
-    ranks = reads_compare.ranks(engine, [before.id or 0, after.id or 0])
-    sets = reads_compare.question_sets(engine, [before.questions_hash, after.questions_hash])
-    asked_before, asked_after = sets[before.questions_hash], sets[after.questions_hash]
-    old, new = ranks[before.id or 0], ranks[after.id or 0]
-    may = comparing.comparability(before, after, asked_before, asked_after)
+    before, after = sides(engine, _two(sweeps))
+    ks = depths(before, after)
+    threshold = params.decimal(request.args, "threshold", 0, 2, None)
+    asked = None if threshold is None else Line(threshold, None, {}, ("near", "far"), "as asked")
+    both = [key for key in after.outcomes if key in before.outcomes]
     choice = Choice(
-        a=before.id or 0,
-        b=after.id or 0,
+        a=before.sweep.id or 0,
+        b=after.sweep.id or 0,
         k=params.integer_of(request.args, "k", ks, max(ks)),
         ks=ks,
-        combination=params.choice(request.args, "combination", [key for key in new if key in old], ""),
+        combination=params.choice(request.args, "combination", both, ""),
         sort=params.choice(request.args, "sort", compare_tables.SORTS, "grid"),
+        threshold=threshold,
     )
-    alpha = float(after.settings["alpha"])
-    found = comparing.compared(may, old, new, choice.k, alpha=alpha, seed=int(after.settings["seed"]))
-    urls = {query_id: url_or_none("queries.query", sweep_id=choice.b, query_id=query_id) for query_id in may.shared}
+    comparison = compare(before, after, choice.k, asked or line_of(decision_in_force(engine)))
+    may = comparison.may
+    urls = {
+        query_id: url_or_none("queries.query", sweep_id=choice.b, query_id=query_id)
+        for query_id in (*may.shared, *may.unanswerable)
+    }
     facts = Facts(
-        before=before,
-        after=after,
-        may=may,
-        found=found,
-        alone_before=comparing.side_by_side(old, asked_before, choice.k),
-        alone_after=comparing.side_by_side(new, asked_after, choice.k),
-        settings=comparing.settings_differences(before, after, combinations[before.id], combinations[after.id]),
-        missing=_missing(before, after, combinations[before.id], combinations[after.id]),
-        flips=compare_tables.flips(found, may, new, names_of([*new, *old]), urls, choice.combination),
-        alpha=alpha,
+        comparison=comparison,
+        flips=compare_tables.flips(comparison, urls, choice.combination),
+        bluff_rows=compare_bluffs.rows(comparison, urls, choice.combination),
     )
     return facts, choice
 
 
 def _two(sweeps: list[SweepRow]) -> tuple[SweepRow, SweepRow]:
     """The sweeps the address names; the newest and the one before on the same documents and questions by default."""
-    after = _named("b", sweeps)
-    before = _named("a", sweeps)
+    after = _named("b")
+    before = _named("a")
     if after is None:
         candidates = [one for one in sweeps if before is None or one.id != before.id]
         after = next((one for one in candidates if one.state == "finished"), candidates[0])
     if before is None:
-        older = [one for one in sweeps if (one.id or 0) < (after.id or 0)] or [
-            one for one in sweeps if one is not after
-        ]
+        order = [one.id for one in sweeps]
+        place = order.index(after.id) if after.id in order else -1
+        older = sweeps[place + 1 :] or [one for one in sweeps if one.id != after.id]
         same = [
             one
             for one in older
@@ -113,46 +124,19 @@ def _two(sweeps: list[SweepRow]) -> tuple[SweepRow, SweepRow]:
     return before, after
 
 
-def _named(name: str, sweeps: list[SweepRow]) -> SweepRow | None:
-    """A sweep by its number, or the newest of a commit, a tag or a branch; None where the address names none."""
+def _named(name: str) -> SweepRow | None:
+    """The sweep that a parameter means; None where it is empty."""
     wanted = params.text(request.args, name, 200)
     if not wanted:
         return None
-    if wanted.isascii() and wanted.isdecimal() and len(wanted) < LONGEST_NUMBER:
-        number = int(wanted)
-        found = next((sweep for sweep in sweeps if sweep.id == number), None)
-        row = found or reads.sweep(dashboard().engine, number)
-        if row is None:
-            raise UnknownSweepError(number)
-        if row.state not in CHOOSABLE:
-            raise BadParameterError(name, wanted, f"a sweep that holds numbers; sweep {number} is {row.state}")
-        return row
-    for sweep in sweeps:
-        if wanted in (sweep.tag, sweep.branch) or (
-            len(wanted) >= 4 and (sweep.commit or "").startswith(wanted.lower())
-        ):
-            return sweep
-    raise BadParameterError(name, wanted, "the number of a sweep, or the commit, tag or branch of one that is here")
-
-
-def _missing(
-    before: SweepRow, after: SweepRow, old: Sequence[CombinationRow], new: Sequence[CombinationRow]
-) -> list[tuple[str, str]]:
-    """Combinations that only one side has numbers of, with what is known of the other."""
-    names = names_of([row.key for row in (*old, *new)])
-    sides: list[tuple[SweepRow, dict[str, CombinationRow]]] = [
-        (before, {row.key: row for row in old}),
-        (after, {row.key: row for row in new}),
-    ]
-    found = []
-    for key, name in names.items():
-        said: list[str] = []
-        for sweep, rows in sides:
-            row = rows.get(key)
-            if row is None:
-                said.append(f"not part of sweep {sweep.id}")
-            elif row.state != "recorded":
-                said.append(f"{row.state} in sweep {sweep.id}" + (f": {row.reason}" if row.reason else ""))
-        if said:
-            found.append((name, "; ".join(said)))
-    return found
+    try:
+        return find_sweep(dashboard().engine, wanted, dashboard().root)
+    except ReferenceUnknownError as error:
+        said = str(error)
+        raise NotFoundError(
+            f"{name} = {shown(wanted)}: {said}.",
+            "Write the number of a sweep or its commit, tag or branch, or fetch sweeps recorded elsewhere with "
+            "`bluffline sync`.",
+        ) from error
+    except ReferenceUnclearError as error:
+        raise UnclearError(f"{name} = {shown(wanted)}: {error}.", "Write which of them in the address.") from error

@@ -12,6 +12,8 @@ from typing import Literal
 
 from flask import Response
 
+from experiments import sections
+
 Cell = str | int | float | bool | None
 Format = Literal["csv", "json", "md"]
 
@@ -83,11 +85,9 @@ class Table:
 
     def markdown(self) -> str:
         """A table to paste into an issue or a chat; columns of numbers are right-aligned."""
-        header = [_md_cell(c.label + (f" ({c.unit})" if c.unit else "")) for c in self.columns]
+        header = [c.label + (f" ({c.unit})" if c.unit else "") for c in self.columns]
         numeric = [self._is_numeric(index) for index in range(len(self.columns))]
-        lines = [header, ["---:" if right else "---" for right in numeric]]
-        lines += [[_md_cell(_plain(cell)) for cell in row] for row in self.rows]
-        return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+        return sections.table(header, [[_md_cell(_plain(cell)) for cell in row] for row in self.rows], numeric)
 
     def _is_numeric(self, index: int) -> bool:
         cells = [cell for cell in (_plain(row[index]) for row in self.rows) if cell is not None]
@@ -129,5 +129,4 @@ def _md_cell(cell: Cell) -> str:
         return "yes" if cell else "no"
     if isinstance(cell, float):
         return f"{cell:.4g}"
-    escaped = str(cell).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
-    return " ".join(escaped.split())
+    return str(cell)

@@ -77,12 +77,15 @@ def _code(error: Exception) -> int | None:
     from experiments.progress import CancelledError
     from experiments.project import ProjectError
     from experiments.reading import UnknownSweepError
+    from experiments.reviewing.references import ReferenceUnclearError, ReferenceUnknownError
     from experiments.sweep import InputError
     from experiments.tracking import TrackingError
     from store.engine import StoreError
     from store.stamped import StampMismatchError
 
     if isinstance(error, (ProjectError, InputError, UnknownSweepError, StoreError, StampMismatchError)):
+        return 2
+    if isinstance(error, (ReferenceUnclearError, ReferenceUnknownError)):
         return 2
     if isinstance(error, (TrackingError, CancelledError)):
         return 3

@@ -11,7 +11,7 @@ How much may be claimed depends on what differs:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from experiments.reviewing.flips import Change, Difference, changes, differences
@@ -49,6 +49,7 @@ class Comparability(NamedTuple):
         claim: How much.
         differences: What prevents more.
         shared: Answerable questions that both asked, by id, in the order of the later set.
+        unanswerable: Unanswerable questions that both asked, likewise.
         before: Answerable questions of the earlier sweep.
         after: Answerable questions of the later one.
     """
@@ -56,6 +57,7 @@ class Comparability(NamedTuple):
     claim: Claim
     differences: tuple[Difference, ...]
     shared: Mapping[str, QueryRow]
+    unanswerable: Mapping[str, QueryRow]
     before: int
     after: int
 
@@ -100,6 +102,12 @@ def comparability(
         for row in later
         if row.query_id in earlier and _identity(row, moved=moved) == _identity(earlier[row.query_id], moved=moved)
     }
+    refused = {(row.query_id, row.text, row.stratum) for row in asked_before if row.needle_id is None}
+    unanswerable = {
+        row.query_id: row
+        for row in asked_after
+        if row.needle_id is None and (row.query_id, row.text, row.stratum) in refused
+    }
     claim: Claim = "all"
     if "hit rule" in different or not shared:
         claim = "nothing"
@@ -107,7 +115,9 @@ def comparability(
         claim = "counts"
     elif "questions" in different:
         claim = "shared"
-    return Comparability(claim, tuple(found), {} if claim == "nothing" else shared, len(earlier), len(later))
+    if claim == "nothing":
+        shared, unanswerable = {}, {}
+    return Comparability(claim, tuple(found), shared, unanswerable, len(earlier), len(later))
 
 
 def compared(
@@ -134,7 +144,12 @@ def compared(
     """
     if not may.shared:
         return []
-    old, new = _on_shared(before, may.shared), _on_shared(after, may.shared)
+    both = {
+        key: {one.query_id for one in before[key]} & {one.query_id for one in found} & may.shared.keys()
+        for key, found in after.items()
+        if key in before
+    }
+    old, new = _on_shared(before, may.shared, both), _on_shared(after, may.shared, both)
     found = changes(old, new, k, seed)
     return [
         Compared(
@@ -184,16 +199,18 @@ def _set(asked: Sequence[QueryRow]) -> set[tuple[str | None, ...]]:
     return {(row.query_id, row.phrasing, row.stratum, *_identity(row, moved=True)) for row in asked}
 
 
-def _on_shared(ranks: Mapping[str, Sequence[Ranked]], shared: Mapping[str, QueryRow]) -> dict[str, list[OutcomeRecord]]:
-    """Outcomes of the shared questions, with the later sweep's needle ids: both sides then name a needle alike."""
+def _on_shared(
+    ranks: Mapping[str, Sequence[Ranked]], shared: Mapping[str, QueryRow], both: Mapping[str, Collection[str]]
+) -> dict[str, list[OutcomeRecord]]:
+    """Outcomes of the questions both sides have one of, with the later needle ids: both then name a needle alike."""
     return {
         key: [
             OutcomeRecord(0, one.query_id, shared[one.query_id].needle_id, shared[one.query_id].phrasing, None,
                           one.rank, one.destroyed, False, None, None, None, None, None)
-            for one in found
-            if one.query_id in shared
+            for one in ranks[key]
+            if one.query_id in asked
         ]
-        for key, found in ranks.items()
+        for key, asked in both.items()
     }  # fmt: skip
 
 

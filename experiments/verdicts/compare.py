@@ -26,9 +26,16 @@ def reading(one: Compared, may: Comparability, alpha: float) -> Reading:
     return "not proven" if one.resolution.resolvable else "cannot be resolved"
 
 
-def on_comparability(may: Comparability, before: int, after: int) -> str:
-    """Whether two sweeps may be compared, and what differs."""
-    these = f"Sweeps {before} and {after}"
+def on_comparability(may: Comparability, before: str, after: str) -> str:
+    """Whether two sides may be compared, and what differs.
+
+    Args:
+        may: What may be claimed.
+        before: The earlier side's name, such as `sweep 1` or `baseline.json`.
+        after: The later one's.
+    """
+    numbered = before.startswith("sweep ") and after.startswith("sweep ")
+    these = f"Sweeps {before[6:]} and {after[6:]}" if numbered else f"{before} and {after}"
     different = [difference.what for difference in may.differences]
     if may.claim == "all":
         return f"{these} may be compared: same documents, questions, hit rule and pipeline."

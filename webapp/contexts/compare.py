@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from experiments.naming import names_of
-from experiments.reviewing.comparing import Comparability, Compared
+from experiments import comparison_report
+from experiments.reviewing.comparing import Comparability
 from experiments.reviewing.flips import Difference
-from experiments.stats.intervals import Proportion
+from experiments.reviewing.whole_comparison import Comparison
 from experiments.verdicts import compare as verdicts_compare
 from experiments.words import plural
 from store.tables import SweepRow
-from webapp.contexts import compare_figure, compare_tables
+from webapp.contexts import compare_bluffs, compare_figure, compare_tables
+from webapp.contexts.compare_bluffs import BluffLine, BluffRow
 from webapp.contexts.compare_tables import FlipRow, Line
 from webapp.exports import Column
 
@@ -30,21 +31,15 @@ class Choice(NamedTuple):
     ks: tuple[int, ...]
     combination: str
     sort: str
+    threshold: float | None  # None: that of the decision in force
 
 
 class Facts(NamedTuple):
     """What was read and computed."""
 
-    before: SweepRow
-    after: SweepRow
-    may: Comparability
-    found: Sequence[Compared]
-    alone_before: Mapping[str, Proportion]  # R@k on all of a sweep's own questions
-    alone_after: Mapping[str, Proportion]
-    settings: Sequence[Difference]
-    missing: Sequence[tuple[str, str]]  # combinations that cannot be compared, with why
+    comparison: Comparison
     flips: Sequence[FlipRow]
-    alpha: float
+    bluff_rows: Sequence[BluffRow]
 
 
 class Links(NamedTuple):
@@ -56,6 +51,7 @@ class Links(NamedTuple):
     sweep_b: str
     combinations: tuple[str, str, str]
     questions: tuple[str, str, str]
+    bluffs: tuple[str, str, str]
     flipped: str | None
     report: str
     report_json: str
@@ -100,6 +96,10 @@ class CompareContext:
     lines: tuple[Line, ...]
     columns: tuple[Column, ...]
     flip_columns: tuple[Column, ...]
+    bluffs: tuple[str, ...]
+    bluff_lines: tuple[BluffLine, ...]
+    bluff_rows: tuple[BluffRow, ...]
+    bluff_columns: tuple[Column, ...]
     changed: str
     figure_spec: dict[str, Any] | None
     figure_summary: str
@@ -125,23 +125,22 @@ def build(facts: Facts, choice: Choice, sweeps: Sequence[SweepRow], links: Links
         sweeps: All that may be chosen, newest first.
         links: Addresses.
     """
-    may, found = facts.may, facts.found
-    names = names_of([*facts.alone_after, *facts.alone_before])
+    one = facts.comparison
+    may, found, names = one.may, one.found, one.names
     lines = lines_of(facts, choice)
-    verdict = verdicts_compare.on_changes(found, may, choice.k, facts.alpha, lambda key: names[key])
+    verdict = verdicts_compare.on_changes(found, may, choice.k, one.alpha, lambda key: names[key])
+    comparable = verdicts_compare.on_comparability(may, one.before.name, one.after.name)
+    known = {sweep.id for sweep in sweeps}
+    shown = [*sweeps, *(side.sweep for side in (one.before, one.after) if side.sweep.id not in known)]
     return CompareContext(
-        verdict=f"{verdicts_compare.on_comparability(may, choice.a, choice.b)} {verdict.headline}",
-        verdict_kind=_kind(facts),
+        verdict=f"{comparable} {verdict.headline}",
+        verdict_kind=_kind(one),
         asides=verdict.asides,
-        incomplete=tuple(
-            f"Sweep {one.id} {'is' if one.state == 'running' else 'was'} {one.state}: what it recorded is compared."
-            for one in (facts.before, facts.after)
-            if one.state != "finished"
-        ),
-        sides=(_side(facts.before, links.sweep_a), _side(facts.after, links.sweep_b)),
+        incomplete=comparison_report.incomplete(one),
+        sides=(_side(one.before.sweep, links.sweep_a), _side(one.after.sweep, links.sweep_b)),
         choice=choice,
-        sweeps=tuple((str(sweep.id), label(sweep)) for sweep in sweeps),
-        combinations=((ALL, "all"), *((one.key, names[one.key]) for one in found)),
+        sweeps=tuple((str(sweep.id), label(sweep)) for sweep in shown),
+        combinations=((ALL, "all"), *((each.key, names[each.key]) for each in found)),
         differences=may.differences,
         tested=may.tested,
         paired=may.claim != "nothing",
@@ -152,21 +151,23 @@ def build(facts: Facts, choice: Choice, sweeps: Sequence[SweepRow], links: Links
         lines=tuple(lines),
         columns=compare_tables.columns(choice.k),
         flip_columns=compare_tables.FLIP_COLUMNS,
+        bluffs=comparison_report.bluff_sentences(one),
+        bluff_lines=compare_bluffs.lines(one),
+        bluff_rows=tuple(facts.bluff_rows),
+        bluff_columns=compare_bluffs.COLUMNS,
         changed=f"{sum(bool(line.fixed or line.broken) for line in lines)} of {len(lines)} changed",
         figure_spec=compare_figure.spec(lines, choice.k),
         figure_summary=compare_figure.summary(lines, choice.k),
         figure_size=compare_figure.size(lines),
-        settings=tuple(facts.settings),
-        missing=tuple(facts.missing),
+        settings=tuple(one.settings),
+        missing=tuple(one.missing),
         links=links,
     )
 
 
 def lines_of(facts: Facts, choice: Choice) -> list[Line]:
     """The combinations in the chosen order."""
-    names = names_of([*facts.alone_after, *facts.alone_before])
-    found = compare_tables.lines(facts.found, facts.alone_before, facts.alone_after, facts.may, facts.alpha, names)
-    return compare_tables.ordered(found, choice.sort)
+    return compare_tables.ordered(compare_tables.lines(facts.comparison), choice.sort)
 
 
 def label(sweep: SweepRow) -> str:
@@ -189,9 +190,9 @@ def _side(sweep: SweepRow, url: str) -> Side:
     )  # fmt: skip
 
 
-def _kind(facts: Facts) -> str:
+def _kind(one: Comparison) -> str:
     """How firm the verdict is: solid where something is resolved, alarm where something got worse for certain."""
-    readings = {verdicts_compare.reading(one, facts.may, facts.alpha) for one in facts.found}
+    readings = {verdicts_compare.reading(each, one.may, one.alpha) for each in one.found}
     if "fewer" in readings:
         return "warns"
     return "" if "more" in readings or readings == {"same"} else "open"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from experiments.reviewing.comparing import Comparability, Compared, Ranked
+from experiments.reviewing.comparing import Comparability, Compared
+from experiments.reviewing.whole_comparison import Comparison, moves
 from experiments.stats.intervals import Proportion
 from experiments.verdicts import compare as verdicts_compare
 from store.tables import QueryRow
@@ -103,20 +103,13 @@ def columns(k: int) -> tuple[Column, ...]:
     )
 
 
-def lines(
-    found: Sequence[Compared],
-    alone_before: Mapping[str, Proportion],
-    alone_after: Mapping[str, Proportion],
-    may: Comparability,
-    alpha: float,
-    names: Mapping[str, str],
-) -> list[Line]:
+def lines(one: Comparison) -> list[Line]:
     """One line a combination: compared where that is allowed, else its two numbers side by side."""
-    if may.claim == "nothing":
-        return [
-            _alone(key, names[key], alone_before[key], alone_after[key]) for key in alone_after if key in alone_before
-        ]
-    return [_line(one, may, alpha, names[one.key]) for one in found]
+    names = one.names
+    if one.may.claim == "nothing":
+        old, new = one.alone_before, one.alone_after
+        return [_alone(key, names[key], old[key], new[key]) for key in new if key in old]
+    return [_line(each, one.may, one.alpha, names[each.key]) for each in one.found]
 
 
 def ordered(lines: Sequence[Line], sort: str) -> list[Line]:
@@ -150,36 +143,32 @@ def table(lines: Sequence[Line], k: int, name: str) -> Table:
     )  # fmt: skip
 
 
-def flips(
-    found: Sequence[Compared],
-    may: Comparability,
-    after: Mapping[str, Sequence[Ranked]],
-    names: Mapping[str, str],
-    urls: Mapping[str, str | None],
-    combination: str = "",
-) -> list[FlipRow]:
+def flips(one: Comparison, urls: Mapping[str, str | None], combination: str = "") -> list[FlipRow]:
     """The questions whose answer was lost or found, those lost in most combinations first.
 
     Args:
-        found: What changed.
-        may: The shared questions.
-        after: Ranks of the later sweep, for what is destroyed now.
-        names: Of combinations.
+        one: The comparison.
         urls: Of questions, in the later sweep.
         combination: Only this one; all when empty.
     """
-    moves: defaultdict[str, list[Move]] = defaultdict(list)
-    for one in found:
-        if combination and one.key != combination:
-            continue
-        destroyed = {each.query_id for each in after.get(one.key, ()) if each.destroyed}
-        for broken, group in ((True, one.change.broken), (False, one.change.fixed)):
-            for flip in group:
-                moves[flip.query_id].append(
-                    Move(one.key, names[one.key], flip.before, flip.after, flip.query_id in destroyed, broken)
-                )
-    rows = [_flip(may.shared[query_id], found_here, urls) for query_id, found_here in moves.items()]
-    return sorted(rows, key=lambda row: (-row.broken, row.fixed, row.query_id))
+    names = one.names
+    destroyed = {
+        (each.key, found.query_id)
+        for each in one.found
+        for found in one.after.outcomes.get(each.key, ())
+        if found.destroyed
+    }
+    return [
+        _flip(
+            one.may.shared[query],
+            [
+                Move(move.key, names[move.key], move.before, move.after, (move.key, query) in destroyed, move.broken)
+                for move in moved
+            ],
+            urls,
+        )
+        for query, moved in moves(one.found, combination).items()
+    ]
 
 
 def flip_table(rows: Sequence[FlipRow], name: str) -> Table:
@@ -205,9 +194,8 @@ def flip_table(rows: Sequence[FlipRow], name: str) -> Table:
     )
 
 
-def _flip(row: QueryRow, moves: Sequence[Move], urls: Mapping[str, str | None]) -> FlipRow:
-    first = sorted(moves, key=lambda move: not move.broken)
-    broken = sum(move.broken for move in moves)
+def _flip(row: QueryRow, moved: Sequence[Move], urls: Mapping[str, str | None]) -> FlipRow:
+    broken = sum(move.broken for move in moved)
     return FlipRow(
         query_id=row.query_id,
         text=row.text,
@@ -216,9 +204,9 @@ def _flip(row: QueryRow, moves: Sequence[Move], urls: Mapping[str, str | None]) 
         needle=row.needle,
         url=urls.get(row.query_id),
         broken=broken,
-        fixed=len(moves) - broken,
-        moves=tuple(first[:NAMED_AT_MOST]),
-        more=max(len(moves) - NAMED_AT_MOST, 0),
+        fixed=len(moved) - broken,
+        moves=tuple(moved[:NAMED_AT_MOST]),
+        more=max(len(moved) - NAMED_AT_MOST, 0),
     )
 
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from flask import Blueprint, Response, request, url_for
 
+from experiments import comparison_report
 from webapp import compare_reads, exports, params, rendering
-from webapp.contexts import compare, compare_report, compare_tables
-from webapp.contexts.compare import Choice, CompareContext, Facts, Links, NothingContext
+from webapp.contexts import compare, compare_bluffs, compare_tables
+from webapp.contexts.compare import Choice, Links, NothingContext
 from webapp.exports import Format
 from webapp.links import url_or_none
 
@@ -27,30 +28,27 @@ def page() -> Response:
     return rendering.page("compare", compare.build(facts, choice, sweeps, _links(choice)), "compare")
 
 
-@blueprint.get("/compare/<any(combinations, questions):what>.<any(csv, json, md):form>")
+@blueprint.get("/compare/<any(combinations, questions, bluffs):what>.<any(csv, json, md):form>")
 def table(what: str, form: Format) -> Response:
     """A table of the comparison as a file."""
     facts, choice = compare_reads.read(compare_reads.choosable())
     name = f"compare-{choice.a}-{choice.b}-at-{choice.k}"
     if what == "questions":
         return exports.respond(compare_tables.flip_table(facts.flips, f"{name}-questions"), form)
+    if what == "bluffs":
+        return exports.respond(compare_bluffs.table(facts.comparison, f"{name}-bluffs"), form)
     return exports.respond(compare_tables.table(compare.lines_of(facts, choice), choice.k, name), form)
 
 
 @blueprint.get("/compare/report.<any(json, md):form>")
 def report(form: Format) -> Response:
     """The whole comparison: verdict, what differs, tables."""
-    context, facts, choice = _whole()
+    facts, _ = compare_reads.read(compare_reads.choosable())
     if form == "md":
-        return Response(compare_report.markdown(context, facts), mimetype=exports.MIMETYPES["md"])
-    body = json.dumps(compare_report.record(context, facts, choice), ensure_ascii=False, allow_nan=False, indent=1)
+        return Response(comparison_report.markdown(facts.comparison), mimetype=exports.MIMETYPES["md"])
+    record = comparison_report.record(facts.comparison)
+    body = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)
     return Response(body, mimetype=exports.MIMETYPES["json"])
-
-
-def _whole() -> tuple[CompareContext, Facts, Choice]:
-    sweeps = compare_reads.choosable()
-    facts, choice = compare_reads.read(sweeps)
-    return compare.build(facts, choice, sweeps, _links(choice)), facts, choice
 
 
 def _flipped(choice: Choice) -> str | None:
@@ -68,6 +66,7 @@ def _links(choice: Choice) -> Links:
     swapped = params.changed(request.args.items(multi=True), a=choice.b, b=choice.a)
     combinations = files("compare.table", exports.FORMATS, what="combinations")
     questions = files("compare.table", exports.FORMATS, what="questions")
+    bluffs = files("compare.table", exports.FORMATS, what="bluffs")
     markdown, as_json = files("compare.report", ("md", "json"))
     return Links(
         here=here,
@@ -76,6 +75,7 @@ def _links(choice: Choice) -> Links:
         sweep_b=url_for("strategies.page", sweep_id=choice.b),
         combinations=(combinations[0], combinations[1], combinations[2]),
         questions=(questions[0], questions[1], questions[2]),
+        bluffs=(bluffs[0], bluffs[1], bluffs[2]),
         flipped=_flipped(choice),
         report=markdown,
         report_json=as_json,
