@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import CursorResult, Engine, delete, func, select, update
+from sqlalchemy.orm import defer
 from sqlmodel import Session, col
 
 from store.tables import FileRow, IndexingRow, TextRow
@@ -32,9 +33,17 @@ def now() -> datetime:
 
 
 def files(engine: Engine) -> list[FileRow]:
-    """Every known file, by id."""
+    """Every known file, by id, without its locators: those of a thousand documents are megabytes."""
+    query = select(FileRow).order_by(col(FileRow.document_id)).options(defer(cast("Any", FileRow.locators)))
     with Session(engine) as session:
-        return list(session.execute(select(FileRow).order_by(col(FileRow.document_id))).scalars())
+        return list(session.execute(query).scalars())
+
+
+def indexed_ids(engine: Engine) -> list[str]:
+    """Ids of the files whose text the store has."""
+    query = select(col(FileRow.document_id)).where(col(FileRow.text_sha256).is_not(None))
+    with Session(engine) as session:
+        return list(session.execute(query).scalars())
 
 
 def file(engine: Engine, document_id: str) -> FileRow | None:

@@ -43,7 +43,8 @@ def world(tmp_path, monkeypatch):
     ]
     (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     (tmp_path / "bluffline.toml").write_text(PROJECT, "utf-8")
-    monkeypatch.setattr(asking.Asker.of.__func__, "__kwdefaults__", {"find": lambda name: KeywordEncoder()})
+    plain = {"find": lambda name: KeywordEncoder(), "index": ()}
+    monkeypatch.setattr(asking.Asker.of.__func__, "__kwdefaults__", plain)
     return tmp_path
 
 

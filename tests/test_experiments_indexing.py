@@ -344,3 +344,13 @@ def test_the_listing_is_data_too(engine, project):
     assert "failed (empty)" in words
     assert "4 failed" in words
     assert bluffline("documents", "--state", "odd", cwd=project.root, **environment).returncode == 2
+
+
+def test_a_question_waits_for_no_extraction_and_says_what_failed(engine, project, monkeypatch):
+    from experiments.asking.asker import Asker
+
+    index(engine, project)
+    asker = Asker.of(project, find=lambda _: WordEncoder(), index=files.files(engine))
+    assert set(asker.documents) == {"vectors.md", "serving.md"}
+    assert {Path(fault.file).name for fault in asker.faults} == {"empty.md", "blank.txt", "binary.txt"}
+    assert asker.current

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
@@ -34,10 +35,16 @@ from worlds import BREAD, KeywordEncoder, filled
 
 from corpus.documents import load_documents
 from corpus.fingerprint import corpus_hash
+from experiments.indexing.indexer import index_documents
 from experiments.models import ModelError
+from experiments.project import open_project
+from experiments.provenance import PIPELINE
 from experiments.reading import load_sweep
+from store import files
 from store.engine import open_store
 from webapp.app import create_app
+from webapp.asking import EXTENSION as ASKING
+from webapp.asking import Desk
 from webapp.contexts.ask import AskContext
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -693,3 +700,18 @@ def test_a_refusal_offers_no_generator_and_calls_none(own):
     page = post(client, "/ask/write", 400, q=PAELLA).get_data(as_text=True)
     assert "a refusal calls no model" in page
     assert generator.prompts == []
+
+
+def test_an_index_made_with_something_else_is_refused_with_both_stamps(own, engine, tmp_path):
+    made = own()
+    made.extensions[ASKING] = Desk(lambda _: KeywordEncoder(), engine)
+    index_documents(engine, open_project(tmp_path), find=lambda _: KeywordEncoder(), stream=io.StringIO())
+    client = made.test_client()
+    assert "not made with what is at hand" not in asked(client)
+    files.set_state(engine, ["bread.md"], "indexed", pipeline="0")
+    page = asked(client, "Which queen lays the eggs?")
+    assert "The index is not made with what is at hand." in page
+    assert "half-migrated: 1 of 3 documents was made with keywords (files" in page
+    assert "pipeline 0" in page
+    assert f"pipeline {PIPELINE}" in page
+    assert "<code>bluffline documents index</code></pre>" in page

@@ -136,5 +136,7 @@ def _marking(passage: Passage | None, result: Result, given: Filled, links: Link
     if passage is None:
         return None
     document = result.asker.documents[passage.document]
-    url = links.places.document(passage.document, passage.start, passage.end)
+    url = links.places.document(
+        passage.document, passage.start, passage.end, document.locator(passage.start, passage.end)
+    )
     return ask_adding.marking(passage, document, given.sentence, url)

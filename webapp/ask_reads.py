@@ -13,7 +13,7 @@ from experiments.deciding.equal_coverage import at_equal_coverage
 from experiments.deciding.validity import Validity, holds
 from experiments.outcomes import Recorded
 from experiments.project import Project, ProjectError
-from store import reads
+from store import files, reads
 from store.decisions import decision_in_force
 from store.reads_sweeps import values
 from store.tables import CombinationRow, DecisionRow, QueryRow, SweepRow
@@ -60,7 +60,7 @@ class AskRead:
         validity: Whether the decision holds on that sweep; None where both are about the same documents.
         outcomes: Of the combinations that are asked, in that sweep, by key.
         queries: Its question set.
-        measured: Ids of its documents: those that have a page.
+        measured: Ids of its documents and of the indexed ones: those that have a page.
         plans: The ways to ask; one at least.
         leading: What is asked where nothing is chosen: the decision's combination, else the one that finds most.
         placeholders: The threshold each filled place of the chooser has, by its number from 1.
@@ -127,7 +127,7 @@ def read(args: Args) -> AskRead:
         validity=validity,
         outcomes=outcomes,
         queries=reads.queries(engine, sweep.questions_hash) if sweep else (),
-        measured=frozenset(_documents(sweep)),
+        measured=frozenset((*_documents(sweep), *files.indexed_ids(engine))),
         plans=tuple(dict.fromkeys(plans.values())),
         leading=leading,
         placeholders={

@@ -11,15 +11,19 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, cast
 
 from flask import current_app
+from sqlalchemy import Engine
 
 from experiments.asking.answers import Answer
 from experiments.asking.asker import Asker, DecisionMismatchError
 from experiments.conditions import Combination
+from experiments.indexing.stamps import refusal, stamps_of
 from experiments.models import EncodedBatch, Encoder, ModelError, ModelStamp, find_model
 from experiments.project import Project
+from store import files
 from store.stamped import StampMismatchError
-from store.tables import DecisionRow
+from store.tables import DecisionRow, FileRow
 from webapp import background
+from webapp.dashboard import dashboard
 from webapp.errors import PageError
 
 EXTENSION = "bluffline-asking"
@@ -60,7 +64,7 @@ class Way:
 class AskFault(NamedTuple):
     """Why one way gave no answer."""
 
-    kind: Literal["mismatch", "model", "other"]
+    kind: Literal["index", "mismatch", "model", "other"]
     words: str
 
 
@@ -102,10 +106,16 @@ class Job:
 class Desk:
     """Takes questions, asks each of them once, and remembers the last answers. Safe for many threads."""
 
-    def __init__(self, find: Callable[[str], Encoder] = find_model) -> None:
-        """Open the desk; no model is looked for yet."""
+    def __init__(self, find: Callable[[str], Encoder] = find_model, engine: Engine | None = None) -> None:
+        """Open the desk; no model is looked for yet.
+
+        Args:
+            find: How a model is found by name.
+            engine: The store whose index is asked; None asks the documents folder whatever was indexed of it.
+        """
         self.embedded = 0
         self._find = find
+        self._engine = engine
         self._lock = threading.Lock()
         self._opening = threading.Lock()
         self._asker: Asker | None = None
@@ -147,8 +157,11 @@ class Desk:
 
     def _work(self, job: Job, project: Project, question: str, ways: tuple[Way, ...]) -> None:
         try:
-            asker = self._opened(project)
-            job.result = Result(asker, tuple(_said(asker, question, way) for way in ways))
+            index = files.files(self._engine) if self._engine else []
+            asker = self._opened(project, index)
+            why = refusal(index, stamps_of(project, self._find)) if index else ""
+            refused = AskFault("index", why)
+            job.result = Result(asker, tuple(refused if why else _said(asker, question, way) for way in ways))
         except background.EndingError as error:
             job.fault = str(error)
         except (ValueError, OSError) as error:  # the documents cannot be read
@@ -159,12 +172,12 @@ class Desk:
         finally:
             job.end()
 
-    def _opened(self, project: Project) -> Asker:
+    def _opened(self, project: Project, index: Sequence[FileRow]) -> Asker:
         with self._opening:
             if self._asker is None or self._asker.project != project:
-                self._asker = Asker.of(project, find=self._watched)
+                self._asker = Asker.of(project, find=self._watched, index=index)
             else:
-                self._asker = self._asker.refreshed()
+                self._asker = self._asker.refreshed(index)
             self._forget_all_but(self._asker)
             return self._asker
 
@@ -214,4 +227,4 @@ def _said(asker: Asker, question: str, way: Way) -> Answer | AskFault:
 
 def desk() -> Desk:
     """The desk of the application that handles this request."""
-    return cast("Desk", current_app.extensions.setdefault(EXTENSION, Desk()))
+    return cast("Desk", current_app.extensions.setdefault(EXTENSION, Desk(engine=dashboard().engine)))

@@ -31,6 +31,7 @@ class Passage:
         start: First character of the chunk's own words in the document.
         end: One past the last.
         quote: Its own words, equal to the document's text at that place.
+        place: The fragment that leads a person there, as `#page=12`; empty where its offsets do.
     """
 
     number: int | None
@@ -43,11 +44,12 @@ class Passage:
     start: int
     end: int
     quote: str
+    place: str = ""
 
     @property
     def locator(self) -> str:
-        """Where the words stand, as in `#char=25873,26272`."""
-        return f"#char={self.start},{self.end}"
+        """Where the words stand, as in `#char=25873,26272`, `#page=12`, `#t=132.4,158.9` or a sheet with its range."""
+        return self.place or f"#char={self.start},{self.end}"
 
     @property
     def label(self) -> str:

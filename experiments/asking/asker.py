@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
-from corpus.documents import Document
+from corpus.documents import WAITING, Document
 from corpus.faults import Fault
 from corpus.fingerprint import corpus_hash
 from experiments.asking.answers import Answer, Passage, check_question, check_threshold
@@ -19,7 +21,8 @@ from experiments.gate import GATE_SIZE, kept
 from experiments.lexical import BM25Settings, tokenise
 from experiments.models import Encoder, ModelStamp, find_model
 from experiments.project import Project
-from store.tables import DecisionRow
+from store.files import FAILED
+from store.tables import DecisionRow, FileRow
 from store.vectors import VectorCache
 
 _FOREIGN = 0.5  # below this share of known words a question is hardly in the corpus's language
@@ -71,28 +74,38 @@ class Asker:
         self._state: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, project: Project, *, find: Callable[[str], Encoder] = find_model) -> Asker:
+    def of(
+        cls, project: Project, *, find: Callable[[str], Encoder] = find_model, index: Sequence[FileRow] = ()
+    ) -> Asker:
         """Read the project's documents and prepare to answer.
+
+        Args:
+            project: Whose documents.
+            find: How a model is found by name.
+            index: The files as the indexer left them. Where there are any, extracting is left to the indexer, so that
+                a question never waits for a slow document: it is asked of those that are extracted.
 
         Raises:
             ValueError: If there is no readable document.
         """
         state = _state(project)
-        loaded = project.load_documents()
-        asker = cls(project, loaded.documents, loaded.faults, find=find)
+        loaded = project.load_documents(extract_new=not index)
+        failed = {row.document_id: row for row in index if row.state == FAILED}
+        faults = [_why(fault, failed, project) for fault in loaded.faults]
+        asker = cls(project, loaded.documents, faults, find=find)
         asker._state = state
         return asker
 
     @property
     def current(self) -> bool:
-        """Whether the documents on disk are still those it has read."""
+        """Whether the documents on disk, and what is extracted of them, are still those it has read."""
         return _state(self.project) == self._state
 
-    def refreshed(self) -> Asker:
+    def refreshed(self, index: Sequence[FileRow] = ()) -> Asker:
         """This asker while the documents on disk are those it has read, else a new one over what is there now."""
         if self.current:
             return self
-        renewed = Asker.of(self.project, find=self._find)
+        renewed = Asker.of(self.project, find=self._find, index=index)
         with self._lock:
             renewed._models = dict(self._models)
         return renewed
@@ -229,18 +242,19 @@ class Asker:
         return known
 
     def _passage(self, chunk: Chunk, hit: Found, passing: Sequence[int]) -> Passage:
-        place = hit.rank - 1
+        place, document = hit.rank - 1, self.documents[chunk.document]
         return Passage(
             number=passing.index(place) + 1 if place in passing else None,
             rank=hit.rank,
             distance=hit.distance,
             score=hit.score,
             document=chunk.document,
-            title=self.documents[chunk.document].title,
+            title=document.title,
             section=chunk.section,
             start=chunk.start,
             end=chunk.end,
             quote=chunk.content,
+            place=document.locator(chunk.start, chunk.end),
         )
 
     def _notes(self, question: str, asked: Asked, stamp: ModelStamp) -> list[str]:
@@ -268,7 +282,7 @@ class Asker:
 
 
 def _state(project: Project) -> tuple[Any, ...]:
-    """Names, sizes and times of all files below the documents folder: changes whenever a document may have."""
+    """Names, sizes and times of all files below the documents folder, and how many are extracted."""
     found = []
     for path in sorted(project.documents.rglob("*")):
         try:
@@ -276,4 +290,12 @@ def _state(project: Project) -> tuple[Any, ...]:
         except OSError:
             continue
         found.append((path.as_posix(), status.st_size, status.st_mtime_ns))
-    return tuple(found)
+    return (*found, sum(1 for _ in project.extracted.glob("*/*.gz")))
+
+
+def _why(fault: Fault, failed: Mapping[str, FileRow], project: Project) -> Fault:
+    """A file that waits to be extracted and has failed already says why it failed."""
+    if fault.kind != WAITING:
+        return fault
+    row = failed.get(PurePosixPath(fault.file).relative_to(project.documents.as_posix()).as_posix())
+    return fault if row is None else replace(fault, problem=row.reason or "", advice=row.advice or "", kind="")

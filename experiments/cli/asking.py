@@ -20,9 +20,11 @@ from experiments.cli.answer_lines import answer_data, answer_lines, failure_data
 from experiments.cli.options import project_option
 from experiments.conditions import Combination
 from experiments.deciding.validity import corpora_it_holds_on
+from experiments.indexing.stamps import refusal, stamps_of
 from experiments.models import ModelError
 from experiments.project import Project, open_project
 from experiments.settings import MAX_TOKENS, TIME_LIMIT
+from store import files
 from store.decisions import decision_in_force
 from store.engine import open_store
 from store.tables import DecisionRow
@@ -80,7 +82,10 @@ def ask(folder: Path | None, question: str | None, **options: Any) -> None:
             return
         if options["ask_all"] == (question is not None):
             raise click.UsageError("give either a QUESTION or --all")
-        asker = Asker.of(project)
+        index = files.files(open_store(project.store_url))
+        if why := refusal(index, stamps_of(project)):
+            raise _RefusedError(why)
+        asker = Asker.of(project, index=index)
         for fault in asker.faults:
             click.echo(f"not searched: {fault.sentence}", err=True)
         if question is not None:

@@ -82,7 +82,7 @@ class Heading(NamedTuple):
 class Places(NamedTuple):
     """Where links of a chunk lead: to its document, and to this page with a needle to be marked in it."""
 
-    document: Callable[[str, int, int], str | None]
+    document: Callable[[str, int, int, str], str | None]
     mark: Callable[[str, int, int], str] | None
 
 
@@ -153,13 +153,14 @@ def of_answer(
 def of_fault(heading: Heading, fault: AskFault, offers: Sequence[Offer]) -> Column:
     """The column of a way that could not be asked."""
     titles = {
+        "index": "The index is not made with what is at hand.",
         "mismatch": "The decision does not fit what is at hand.",
         "model": "The model cannot be used.",
         "other": "This combination cannot be asked.",
     }
     advice = {"model": " Name one that is there under [sweep] models in bluffline.toml, and measure with it."}
     words = _sentence(fault.words) + advice.get(fault.kind, "")
-    command = "bluffline run" if fault.kind == "mismatch" else ""
+    command = {"mismatch": "bluffline run", "index": "bluffline documents index"}.get(fault.kind, "")
     trouble = Trouble(titles[fault.kind], words, command, tuple(offers))
     return Column(heading, trouble, False, trouble.title, "", (), (), "", ("", ""), "", None, "", (), (), "", None)
 
@@ -186,7 +187,7 @@ def _shown(
         picture=scales.drawn(passage.distance, threshold, scale, kept=passage.number is not None),
         label=passage.label,
         place=f"{passage.document}{passage.locator}",
-        url=places.document(passage.document, passage.start, passage.end),
+        url=places.document(passage.document, passage.start, passage.end, passage.locator),
         source=f"source-{column}-{passage.rank}",
         bits=_bits(passage, query),
         mark_url=places.mark(passage.document, passage.start, passage.end) if places.mark else None,

@@ -22,7 +22,7 @@ KINDS = {
     "uncited": "sentence without a citation",
     "misquoted": "words not in the cited chunk",
 }
-PlaceUrl = Callable[[str, int, int], str | None]
+PlaceUrl = Callable[[str, int, int, str], str | None]
 
 _BRACKETS = re.compile(r"\[\s*\d{1,6}(?:\s*[,;–-]\s*\d{1,6})*\s*\]")
 
@@ -123,7 +123,7 @@ def panel(column: int, settings: AskSettings, writing: Writing | None, links: Pa
 
 
 def _source(citation: Citation, place_url: PlaceUrl) -> Source:
-    url = place_url(citation.document, citation.start, citation.end)
+    url = place_url(citation.document, citation.start, citation.end, citation.locator)
     return Source(citation.number, citation.label, f"{citation.document}{citation.locator}", url, citation.quote)
 
 

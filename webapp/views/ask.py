@@ -23,6 +23,7 @@ from webapp.contexts.ask_written import Panel, PanelLinks
 from webapp.errors import PageError
 from webapp.exports import Format
 from webapp.links import url_or_none
+from webapp.places import document_place
 from webapp.writing import writers
 
 blueprint = Blueprint("ask", __name__)
@@ -185,11 +186,9 @@ def _written_url(read: AskRead, column: int) -> str:
 
 
 def _places(read: AskRead) -> Places:
-    def document(document_id: str, start: int, end: int) -> str | None:
-        if document_id not in read.measured:  # written since, and shown by no page before a sweep has read it
-            return None
-        char = f"{start},{end}"
-        return url_or_none("documents.document", document_id=document_id, char=char, _anchor=f"char={char}")
+    def document(document_id: str, start: int, end: int, locator: str) -> str | None:
+        # written since, and shown by no page before a sweep or the indexer has read it
+        return document_place(document_id, start, end, locator) if document_id in read.measured else None
 
     def mark(document_id: str, start: int, end: int) -> str:
         place: dict[str, Any] = {"document": document_id, "from": start, "to": end}
