@@ -51,6 +51,8 @@ class Project:
     store_url: str
     tracking_uri: str
     experiment: str
+    tracking_timeout: float = 20.0  # seconds for one request
+    sync_every: float | None = None  # minutes between two syncs of a dashboard that runs; None: only on request
     host: str = "127.0.0.1"
     port: int = 5077
     settings: Settings = field(default_factory=Settings)
@@ -177,7 +179,8 @@ def _read(file: Path) -> Project:
     tables["store"].finish("url")
     uri = tables["tracking"].take("uri", str, None, "a tracking URI in quotes")
     experiment = tables["tracking"].take("experiment", str, "bluffline", "a name in quotes")
-    tables["tracking"].finish("uri, experiment")
+    tracking_timeout, sync_every = _paces(tables["tracking"])
+    tables["tracking"].finish("uri, experiment, timeout, sync_every")
     host = tables["server"].take("host", str, "127.0.0.1", "an address in quotes")
     port = tables["server"].take("port", int, 5077, "a port number")
     if not 1 <= port <= 65535:
@@ -197,6 +200,8 @@ def _read(file: Path) -> Project:
         store_url=_anchored(os.environ.get("BLUFFLINE_STORE_URL") or store_url, root),
         tracking_uri=_tracking_uri(_anchored(uri, root) if uri else None, root),
         experiment=experiment,
+        tracking_timeout=tracking_timeout,
+        sync_every=sync_every,
         host=host,
         port=port,
         settings=settings,
@@ -204,6 +209,17 @@ def _read(file: Path) -> Project:
         extraction=extraction,
         file=file,
     )
+
+
+def _paces(tracking: Table) -> tuple[float, float | None]:
+    """Seconds a request may take, and minutes between two syncs."""
+    timeout = tracking.take("timeout", (int, float), 20.0, "a number of seconds")
+    every = tracking.take("sync_every", (int, float), None, "a number of minutes")
+    if not 1 <= timeout <= 600:
+        tracking.fault("timeout", timeout, "must lie between 1 and 600 seconds", "20 is usual")
+    if every is not None and not 0.5 <= every <= 10_080:
+        tracking.fault("sync_every", every, "must lie between 0.5 minutes and a week", "15 is usual")
+    return float(timeout), None if every is None else float(every)
 
 
 def _path(corpus: Table, key: str, default: str) -> Path:

@@ -29,7 +29,7 @@ class Recorder:
     def __init__(self, engine: Engine, project: Project, sweep_id: int, say: Say) -> None:
         """Prepare to record; the ledger is connected to when the first combination is done."""
         self._engine, self._settings, self._sweep_id, self._say = engine, project.settings, sweep_id, say
-        self._ledger = Ledger(project.tracking_uri, project.experiment, project.var / "mlartifacts")
+        self._ledger = Ledger.of(project)
         self._log = project.var / "logs" / f"sweep-{sweep_id}.log"
         self.failed = self.reused = 0
         self.tracking_error: str | None = None

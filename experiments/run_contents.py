@@ -1,28 +1,18 @@
-"""What MLflow's runs say: tags, parameters, metrics and files made from what the store has recorded.
+"""What MLflow's runs say: tags, parameters and metrics made from what the store has recorded.
 
 Pure functions of rows; `experiments.tracking` sends what they return.
 """
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from collections.abc import Iterator, Mapping
 
 from experiments.stats.intervals import Proportion
 from experiments.thresholds import ThresholdRow
-from store.tables import CombinationRow, DocumentRow, MeasureRow, QueryRow, SweepRow
+from store.tables import CombinationRow, MeasureRow, SweepRow
 
 _QUALITY = ("recall_at_", "mrr", "destroyed", "truncated")  # repeated on every threshold's run
-_PASSING = (
-    *("id", "state", "reason", "stage", "done", "total", "eta_seconds", "pid", "heartbeat_at", "cancel_requested"),
-    *("mlflow_uri", "mlflow_run_id", "mlflow_error"),
-)
 
 
 def tags(sweep: SweepRow, kind: str, parent: str | None = None) -> dict[str, str]:
@@ -100,44 +90,3 @@ def _shares(row: ThresholdRow) -> Iterator[tuple[str, float]]:
                 yield name, share.estimate
                 yield f"{name}_low", share.low
                 yield f"{name}_high", share.high
-
-
-def sweep_file(sweep: SweepRow) -> bytes:
-    """A sweep as JSON, without what passes while it runs."""
-    return _json(sweep.model_dump(exclude=set(_PASSING)))
-
-
-def combination_file(row: CombinationRow, numbers: Sequence[MeasureRow]) -> bytes:
-    """A combination with all its numbers as JSON."""
-    return _json(
-        {
-            **row.model_dump(exclude={"id", "sweep_id", "mlflow_run_id"}),
-            "measures": [number.model_dump(exclude={"combination_id"}) for number in numbers],
-        }
-    )
-
-
-def input_files(
-    documents: Sequence[DocumentRow], texts: Mapping[str, str], queries: Sequence[QueryRow]
-) -> dict[str, bytes]:
-    """The corpus and the questions, so that the store can be rebuilt from the ledger alone."""
-    return {
-        "documents.parquet": _parquet([{**row.model_dump(), "text": texts[row.text_sha256]} for row in documents]),
-        "questions.parquet": _parquet([row.model_dump() for row in queries]),
-    }
-
-
-def _parquet(rows: list[dict[str, Any]]) -> bytes:
-    buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows), buffer, compression="zstd")
-    return buffer.getvalue()
-
-
-def _json(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, default=_as_text).encode()
-
-
-def _as_text(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no place in a JSON file")

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from experiments import run_contents
+from experiments.ledger_files import COMBINATION_FILE, OUTCOMES_FILE, combination_file, digest
 from experiments.recording import from_parquet
 from experiments.thresholds import read_thresholds
 from store.tables import CombinationRow, MeasureRow, SweepRow
 
 ARTIFACT_FOLDER = "bluffline"
-OUTCOMES_FILE = "outcomes.parquet"
+RECORD_TAG = "bluffline.record"  # hash of the file that says everything about a run
 _BATCH = 900  # metrics; MLflow takes at most 1,000 parameters and metrics at once
 
 
@@ -68,7 +69,7 @@ def log_combination(
     log_files(
         client,
         run_id,
-        {OUTCOMES_FILE: parquet, "combination.json": run_contents.combination_file(row, list(numbers.values()))},
+        {OUTCOMES_FILE: parquet, COMBINATION_FILE: combination_file(row, list(numbers.values()))},
     )
     rows = read_thresholds(from_parquet(parquet), [None, *sweep.settings["thresholds"]])
     for threshold in rows:
@@ -127,6 +128,12 @@ def log_files(client: Any, run_id: str, files: dict[str, bytes]) -> None:
     """Write files as artifacts of a run, over those of the same names."""
     with _written(files) as folder:
         client.log_artifacts(run_id, str(folder), ARTIFACT_FOLDER)
+
+
+def log_record(client: Any, run_id: str, name: str, content: bytes) -> None:
+    """Write the file that says everything about a run, then its hash as a tag: who sees the tag finds the file."""
+    log_files(client, run_id, {name: content})
+    client.set_tag(run_id, RECORD_TAG, digest(content))
 
 
 @contextmanager

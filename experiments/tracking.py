@@ -6,26 +6,28 @@ the same runs later, and what it holds already is not written twice.
 
 from __future__ import annotations
 
-import os
-import sqlite3
 from collections.abc import Set
-from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from sqlalchemy import Engine
 
-from experiments import run_contents
-from experiments.run_writing import begin_sweep, describe_sweep, log_combination, log_failures, log_files
+from experiments import ledger_files
+from experiments.ledger_files import SWEEP_FILE
+from experiments.project import Project
+from experiments.run_writing import begin_sweep, describe_sweep, log_combination, log_failures, log_files, log_record
+from experiments.tracking_client import TIMEOUT, TrackingError, client_of, is_remote, reason_of
 from store import reads, writes
+from store.locks import LockedError, locked
+from store.reads_exchange import CombinationLines, combination_lines, every_sweep
 from store.tables import SweepRow
 
+__all__ = ["Ledger", "Pushed", "TrackingError"]
+
 _ALL = 10_000  # more rows than there are in any answer
-_STATUS = {"finished": "FINISHED", "failed": "FAILED", "cancelled": "KILLED"}
-
-
-class TrackingError(Exception):
-    """The tracking server cannot be written to; nothing is lost, `bluffline sync --push` logs it later."""
+_STATUS = {"finished": "FINISHED", "failed": "FAILED", "cancelled": "KILLED", "interrupted": "KILLED"}
+_PATIENCE = 60.0  # seconds to wait for another process that logs the same sweep
+_NOTHING = CombinationLines((), ())
 
 
 class Pushed(NamedTuple):
@@ -38,58 +40,56 @@ class Pushed(NamedTuple):
 class Ledger:
     """A connection to one experiment of a tracking server, made when the first run is written."""
 
-    def __init__(self, uri: str, experiment: str, artifacts: Path) -> None:
+    def __init__(self, uri: str, experiment: str, artifacts: Path, timeout: float = TIMEOUT) -> None:
         """Remember where to write.
 
         Args:
             uri: Tracking URI.
             experiment: Name of the experiment; made when missing.
             artifacts: Where artifacts go when the tracking URI is a local database.
+            timeout: Seconds for one request.
         """
         self.uri = uri
         self._experiment = experiment
         self._artifacts = artifacts
+        self._timeout = timeout
         self._connected: tuple[Any, str] | None = None
         self._parents: dict[int, str] = {}  # runs of sweeps that are known to be there
         self._tidied: set[int] = set()  # sweeps whose leftovers of earlier pushes are dealt with
 
+    @classmethod
+    def of(cls, project: Project) -> Self:
+        """The ledger of a project."""
+        return cls(project.tracking_uri, project.experiment, project.var / "mlartifacts", project.tracking_timeout)
+
     def _connect(self) -> tuple[Any, str]:
         if self._connected is None:
-            # A server that is away is a normal event here: seconds, not the minutes of MLflow's defaults.
-            os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
-            os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
-            os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-            os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "ERROR")
-            os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
-            from mlflow import MlflowClient  # noqa: PLC0415 - a second of imports
-
-            if self.uri.startswith("sqlite:///"):
-                _prepare_database(Path(self.uri.removeprefix("sqlite:///")))
-            client = MlflowClient(self.uri)
+            client = client_of(self.uri, self._timeout)
             found = client.get_experiment_by_name(self._experiment)
             if found is not None and found.lifecycle_stage == "deleted":
                 client.restore_experiment(found.experiment_id)
-            local = not self.uri.startswith(("http:", "https:", "databricks"))
+            location = None if is_remote(self.uri) else self._artifacts.resolve().as_uri()
             experiment_id = (
                 found.experiment_id
                 if found is not None
-                else client.create_experiment(
-                    self._experiment, artifact_location=self._artifacts.resolve().as_uri() if local else None
-                )
+                else client.create_experiment(self._experiment, artifact_location=location)
             )
             self._connected = client, experiment_id
         return self._connected
 
     def waiting(self, engine: Engine) -> list[int]:
-        """Sweeps, oldest first, that this server does not hold whole; a running one is left to its own process."""
-        known = {row.id: row for row in reads.sweeps(engine, limit=_ALL)}
-        elsewhere = {
-            sweep_id
-            for sweep_id, row in known.items()
-            if sweep_id is not None and row.mlflow_run_id is not None and row.mlflow_uri != self.uri
-        }
-        found = elsewhere.union(reads.unlogged_sweeps(engine))
-        return sorted(sweep_id for sweep_id in found if known[sweep_id].state != "running")
+        """Sweeps made here, oldest first, of which this server does not hold all that the store does.
+
+        A running one is left to its own process, one that was pulled to whoever made it.
+        """
+        lines = combination_lines(engine)
+        return [
+            row.id or 0
+            for row in every_sweep(engine)
+            if row.pulled_from is None
+            and row.state != "running"
+            and (row.mlflow_uri != self.uri or row.mlflow_record != _digest(row, lines.get(row.id or 0, _NOTHING)))
+        ]
 
     def push(self, engine: Engine, sweep_id: int) -> Pushed:
         """Write what the store has recorded of a sweep and the server does not hold yet.
@@ -101,16 +101,19 @@ class Ledger:
         if sweep is None:
             raise ValueError(f"there is no sweep {sweep_id}")
         try:
-            return self._push(engine, sweep, *self._connect())
+            with locked(engine, f"push-{sweep.key}", seconds=_PATIENCE):  # two who push one sweep would log it twice
+                return self._push(engine, sweep_id, *self._connect())
+        except LockedError as error:
+            raise TrackingError(f"another process is logging sweep {sweep_id} to {self.uri}") from error
         except Exception as error:  # network, server, database: MLflow lets each library's own family through
             self._tidied.discard(sweep_id)
-            reason = " ".join(str(error).split())[:300] or type(error).__name__
+            reason = reason_of(error)
             writes.update_sweep(engine, sweep_id, mlflow_error=reason)
             raise TrackingError(f"MLflow at {self.uri} cannot be written to: {reason}") from error
 
-    def _push(self, engine: Engine, sweep: SweepRow, client: Any, experiment_id: str) -> Pushed:
-        sweep_id = sweep.id or 0
-        parent = self._parent(engine, sweep, client, experiment_id)
+    def _push(self, engine: Engine, sweep_id: int, client: Any, experiment_id: str) -> Pushed:
+        parent = self._parent(engine, sweep_id, client, experiment_id)
+        sweep = _sweep(engine, sweep_id)
         combinations = reads.combinations(engine, sweep_id)
         waiting = [row for row in combinations if row.state == "recorded" and row.mlflow_run_id is None]
         runs = 0
@@ -129,35 +132,52 @@ class Ledger:
                 )
                 writes.update_combination(engine, row.id or 0, mlflow_run_id=run_id)
                 runs += written
-        if sweep.state in _STATUS:
-            log_failures(client, parent, combinations)
-            client.set_terminated(parent, _STATUS[sweep.state])
-        if sweep.mlflow_error:
-            writes.update_sweep(engine, sweep_id, mlflow_error=None)
+        self._close(engine, sweep, parent, client)
         return Pushed(len(waiting), runs)
 
-    def _parent(self, engine: Engine, sweep: SweepRow, client: Any, experiment_id: str) -> str:
-        """The sweep's own run: the one the store names, one that an interrupted push left, or a new one."""
+    def _close(self, engine: Engine, sweep: SweepRow, parent: str, client: Any) -> None:
+        """Write down how the sweep stands, last: whoever reads it finds all that it names."""
         sweep_id = sweep.id or 0
+        record = ledger_files.sweep_file(sweep, combination_lines(engine, [sweep_id]).get(sweep_id, _NOTHING))
+        if ledger_files.digest(record) != sweep.mlflow_record:
+            log_failures(client, parent, reads.combinations(engine, sweep_id))
+            log_record(client, parent, SWEEP_FILE, record)
+            if sweep.state in _STATUS:
+                client.set_terminated(parent, _STATUS[sweep.state])
+            writes.update_sweep(engine, sweep_id, mlflow_record=ledger_files.digest(record))
+        if sweep.mlflow_error:
+            writes.update_sweep(engine, sweep_id, mlflow_error=None)
+
+    def _parent(self, engine: Engine, sweep_id: int, client: Any, experiment_id: str) -> str:
+        """The sweep's own run: the one the store names, one that an interrupted push left, or a new one."""
         if sweep_id not in self._parents:
+            sweep = _sweep(engine, sweep_id)
             runs = _search(client, experiment_id, sweep, "sweep")
-            run_id = next((run.info.run_id for run in runs if run.info.run_id == sweep.mlflow_run_id), None)
-            if run_id is None or sweep.mlflow_uri != self.uri:
+            run = next((run for run in runs if run.info.run_id == sweep.mlflow_run_id), None)
+            if run is not None and sweep.mlflow_uri == self.uri:
+                run_id = run.info.run_id
+                if sweep.state == "running" and run.info.status != "RUNNING":  # taken up again
+                    client.update_run(run_id, "RUNNING")
+            else:
                 run_id = runs[0].info.run_id if runs else begin_sweep(client, experiment_id, sweep)
                 describe_sweep(client, run_id, sweep)
-                log_files(client, run_id, {"sweep.json": run_contents.sweep_file(sweep), **_inputs(engine, sweep)})
+                log_files(client, run_id, _inputs(engine, sweep))
                 for row in reads.combinations(engine, sweep_id):  # another server than before starts from nothing
                     writes.update_combination(engine, row.id or 0, mlflow_run_id=None)
-                writes.update_sweep(engine, sweep_id, mlflow_uri=self.uri, mlflow_run_id=run_id)
+                writes.update_sweep(engine, sweep_id, mlflow_uri=self.uri, mlflow_run_id=run_id, mlflow_record=None)
             self._parents[sweep_id] = run_id
         return self._parents[sweep_id]
 
 
-def _prepare_database(file: Path) -> None:
-    """Make MLflow's database with a write-ahead log: a run is six commits, and each then costs a third of the syncs."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(file, timeout=20)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
+def _sweep(engine: Engine, sweep_id: int) -> SweepRow:
+    sweep = reads.sweep(engine, sweep_id)
+    if sweep is None:
+        raise ValueError(f"there is no sweep {sweep_id}")
+    return sweep
+
+
+def _digest(sweep: SweepRow, lines: CombinationLines) -> str:
+    return ledger_files.digest(ledger_files.sweep_file(sweep, lines))
 
 
 def _search(client: Any, experiment_id: str, sweep: SweepRow, kind: str) -> list[Any]:
@@ -192,4 +212,4 @@ def _tidy(client: Any, experiment_id: str, sweep: SweepRow, parent: str, known: 
 def _inputs(engine: Engine, sweep: SweepRow) -> dict[str, bytes]:
     documents = reads.documents(engine, sweep.corpus_hash)
     texts = reads.texts(engine, [row.text_sha256 for row in documents])
-    return run_contents.input_files(documents, texts, reads.queries(engine, sweep.questions_hash))
+    return ledger_files.input_files(documents, texts, reads.queries(engine, sweep.questions_hash))

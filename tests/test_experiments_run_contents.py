@@ -1,15 +1,9 @@
-import io
-import json
 import math
 
-import pyarrow.parquet as pq
 import pytest
 from worlds import (
     BLIND,
-    DOCUMENTS,
     MODEL,
-    NOON,
-    QUERIES,
     SECTIONS,
     combination_row,
     filled,
@@ -20,18 +14,14 @@ from worlds import (
 
 from experiments.reading import load_sweep
 from experiments.run_contents import (
-    combination_file,
     combination_metrics,
     combination_params,
-    input_files,
-    sweep_file,
     sweep_params,
     tags,
     threshold_metrics,
 )
 from experiments.thresholds import read_thresholds
-from store import reads
-from store.tables import MeasureRow, SweepRow
+from store.tables import MeasureRow
 
 
 def measure(name, **values):
@@ -117,43 +107,3 @@ def test_no_metric_of_a_real_sweep_overwrites_another_or_is_not_a_number(engine)
         columns = threshold_metrics(threshold, {})
         assert not columns.keys() & metrics.keys()
         assert all(len(name) <= 250 for name in metrics)
-
-
-def test_a_sweep_s_file_holds_what_it_takes_to_make_the_row_again():
-    sweep = sweep_row(tag="v1", author_date=NOON, pid=7, heartbeat_at=NOON, mlflow_uri="sqlite:///m.db", done=3)
-    plain = json.loads(sweep_file(sweep))
-    assert not {"id", "pid", "heartbeat_at", "mlflow_uri", "mlflow_run_id", "done", "state"} & plain.keys()
-    again = SweepRow.model_validate({**plain, "state": "finished"})
-    for name in plain:
-        assert getattr(again, name) == getattr(sweep, name), name
-
-
-def test_a_combination_s_file_holds_all_its_numbers():
-    row = combination_row("E", "dense", state="recorded", recorded_at=NOON, stamp={"depth": 20}, mlflow_run_id="run")
-    plain = json.loads(combination_file(row, [measure("mrr", value=0.25), measure("destroyed", hits=0, n=0)]))
-    assert (plain["key"], plain["stamp"], plain["recorded_at"]) == (row.key, {"depth": 20}, NOON.isoformat())
-    assert not {"id", "sweep_id", "mlflow_run_id"} & plain.keys()
-    assert plain["measures"] == [
-        {"name": "mrr", "value": 0.25, "low": None, "high": None, "hits": None, "n": 64},
-        {"name": "destroyed", "value": None, "low": None, "high": None, "hits": 0, "n": 0},
-    ]
-
-
-def test_a_value_without_a_place_in_json_is_refused():
-    with pytest.raises(TypeError, match="object has no place in a JSON file"):
-        sweep_file(sweep_row(settings={"strange": object()}))
-
-
-def test_corpus_and_questions_can_be_read_back_from_their_files(engine):
-    sweep = sweep_row()
-    filled(engine, [SECTIONS], ["bm25"])
-    documents = reads.documents(engine, sweep.corpus_hash)
-    texts = reads.texts(engine, [row.text_sha256 for row in documents])
-    files = input_files(documents, texts, reads.queries(engine, sweep.questions_hash))
-    read = {name: pq.read_table(io.BytesIO(content)).to_pylist() for name, content in files.items()}
-    assert [(row["document_id"], row["text"]) for row in read["documents.parquet"]] == [
-        (one.id, one.text) for one in DOCUMENTS
-    ]
-    assert [(row["query_id"], row["text"], row["needle_id"], row["stratum"]) for row in read["questions.parquet"]] == [
-        (one.id, one.text, one.needle.id if one.needle else None, one.stratum) for one in QUERIES
-    ]

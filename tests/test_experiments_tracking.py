@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -139,7 +140,9 @@ def test_a_combination_carries_its_numbers_datasets_and_outcomes(
     assert [outcome.query_id for outcome in from_parquet(kept)] == ["n1", "n2", "c1", "b1", "u1", "u2"]
     parent = client.get_run(loaded.sweep.mlflow_run_id)
     names = {file.path for file in client.list_artifacts(parent.info.run_id, "bluffline")}
-    assert names == {f"bluffline/{name}" for name in ("sweep.json", "documents.parquet", "questions.parquet")}
+    assert names == {
+        f"bluffline/{name}" for name in ("sweep.json", "documents.parquet", "texts.parquet", "questions.parquet")
+    }
     assert parent.data.params["k"] == "[1, 4, 8, 20]"
 
 
@@ -279,6 +282,60 @@ def test_a_sweep_on_another_server_waits_for_this_one_and_is_not_logged_twice_on
     assert_logged_once(there, load_sweep(engine, sweep_id))
     assert ledger_of(project).push(engine, sweep_id) == (0, 0)
     assert_logged_once(here, load_sweep(engine, sweep_id))
+
+
+def test_a_run_that_was_left_open_between_the_last_combination_and_the_end_is_closed_by_the_next_push(
+    project: Project, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("experiments.recorder.Recorder.end", lambda *_: None)  # as if killed there
+        sweep_id = run_sweep(engine, project).sweep_id
+    writes.update_sweep(engine, sweep_id, state="finished")
+    ledger = ledger_of(project)
+    run = next(run for run in all_runs(ledger) if run.data.tags["bluffline.kind"] == "sweep")
+    assert run.info.status == "RUNNING"
+    assert ledger.waiting(engine) == [sweep_id]
+    assert ledger.push(engine, sweep_id) == (0, 0)
+    assert_logged_once(ledger, load_sweep(engine, sweep_id))
+    assert ledger.waiting(engine) == []
+
+
+def test_an_interrupted_sweep_is_killed_in_the_ledger_and_runs_again_when_it_is_taken_up(
+    project: Project, engine: Engine
+) -> None:
+    sweep_id = run_sweep(engine, project).sweep_id
+    writes.update_sweep(engine, sweep_id, state="interrupted", reason="power cut")
+    ledger_of(project).push(engine, sweep_id)
+    parent = reads.sweep(engine, sweep_id)
+    assert parent is not None
+    client, _ = ledger_of(project)._connect()
+    assert client.get_run(parent.mlflow_run_id).info.status == "KILLED"
+    writes.update_sweep(engine, sweep_id, state="running", reason=None)
+    ledger_of(project).push(engine, sweep_id)
+    assert client.get_run(parent.mlflow_run_id).info.status == "RUNNING"
+
+
+def test_two_who_push_one_sweep_at_once_log_it_once(project: Project, engine: Engine) -> None:
+    sweep_id = run_sweep(engine, away(project)).sweep_id
+    ledgers = [ledger_of(project) for _ in range(3)]
+    start = threading.Barrier(len(ledgers))
+    errors: list[Exception] = []
+
+    def push(ledger: Ledger) -> None:
+        ledger._connect()
+        start.wait()
+        try:
+            ledger.push(engine, sweep_id)
+        except TrackingError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=push, args=(ledger,)) for ledger in ledgers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert_logged_once(ledgers[0], load_sweep(engine, sweep_id))
 
 
 def test_a_running_sweep_is_left_to_its_own_process(project: Project, engine: Engine) -> None:

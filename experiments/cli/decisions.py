@@ -185,7 +185,7 @@ def _log(engine: Engine, project: Project, decision: DecisionRow, say: Say) -> N
     from experiments.deciding.decision_tags import DecisionLedger
     from experiments.tracking import TrackingError
 
-    ledger = DecisionLedger(project.tracking_uri, project.experiment, project.var / "mlartifacts")
+    ledger = DecisionLedger.of(project)
     try:
         runs = ledger.tag(engine, decision)
     except TrackingError as error:

@@ -123,7 +123,7 @@ def sync(folder: Path | None, push: bool) -> None:
     project: Project = open_project(folder)
     engine = open_store(project.store_url)
     settle_interrupted(engine)
-    ledger = Ledger(project.tracking_uri, project.experiment, project.var / "mlartifacts")
+    ledger = Ledger.of(project)
     waiting = ledger.waiting(engine)
     for sweep_id in waiting:
         pushed = ledger.push(engine, sweep_id)

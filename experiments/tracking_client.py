@@ -1,0 +1,69 @@
+"""Connecting to a tracking server, and saying in one line what it did wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+TIMEOUT = 20.0  # seconds for one request
+
+
+class TrackingError(Exception):
+    """The tracking server cannot be read or written; nothing is lost, `bluffline sync` does later what is left."""
+
+
+def client_of(uri: str, timeout: float = TIMEOUT) -> Any:
+    """A client of MLflow that takes a server's absence for a normal event: seconds, not the minutes of its defaults.
+
+    Args:
+        uri: Tracking URI.
+        timeout: Seconds for one request. MLflow's own environment variables go before it.
+    """
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", f"{max(timeout, 1):.0f}")
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    os.environ.setdefault("MLFLOW_LOGGING_LEVEL", "ERROR")
+    os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
+    from mlflow import MlflowClient  # noqa: PLC0415 - a second of imports
+
+    if uri.startswith("sqlite:///"):
+        _prepare_database(Path(uri.removeprefix("sqlite:///")))
+    return MlflowClient(uri)
+
+
+def _prepare_database(file: Path) -> None:
+    """Make MLflow's database with a write-ahead log: a run is six commits, and each then costs a third of the syncs."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(file, timeout=20)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+
+
+def is_remote(uri: str) -> bool:
+    """Whether another process stands between us and what is tracked."""
+    return uri.startswith(("http:", "https:", "databricks"))
+
+
+def reason_of(error: BaseException) -> str:
+    """What went wrong, in a line: MLflow wraps a refusal in pages of its own and its libraries' words."""
+    said = " ".join(str(error).split())
+    code = re.search(r"error code (\d{3})", said)
+    if code and code[1] in ("401", "403"):
+        return (
+            f"it answered {code[1]}: it does not let this user in; set MLFLOW_TRACKING_USERNAME and "
+            "MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN"
+        )
+    if code:
+        return f"it answered {code[1]}"
+    if "too many 50" in said or ("Max retries exceeded" in said and "error responses" in said):
+        stated = re.search(r"too many (\d{3})", said)
+        return f"it answered {stated[1] if stated else 'with errors'}, again and again"
+    if "imed out" in said:
+        return "it did not answer in time; [tracking] timeout sets how many seconds a request may take"
+    if "Connection refused" in said or "NewConnectionError" in said:
+        return "nothing answers there"
+    return said[:300] or type(error).__name__
