@@ -167,9 +167,14 @@ def _filled(rows: Sequence[Sequence[int]]) -> NDArray[np.float64]:
 
 
 def _share_of_needles(asked: Sequence[Recorded], fact: str) -> Proportion:
-    """A needle is destroyed or truncated once, however many phrasings ask for it."""
-    needles = {outcome.needle_id: getattr(outcome, fact) for outcome in asked}
-    known = [lost for lost in needles.values() if lost is not None]  # unknown is neither lost nor safe
+    """A needle is destroyed or truncated once, however many phrasings ask for it.
+
+    A long question leaves a cross-encoder less of its window: what one phrasing lets it read was not lost for good.
+    """
+    needles: dict[str | None, list[bool | None]] = {}
+    for outcome in asked:
+        needles.setdefault(outcome.needle_id, []).append(getattr(outcome, fact))
+    known = [all(lost) for lost in needles.values() if None not in lost]  # unknown is neither lost nor safe
     return wilson(sum(known), len(known))
 
 

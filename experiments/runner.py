@@ -86,9 +86,9 @@ def _read_again(
     strategies = {strategy.name: strategy for strategy in project.settings.strategies}
     keys: dict[str, CombinationRow] = {}
     for row in waiting:
-        if bench.has(gate_model(row, project.settings)):
-            stamp = bench.encoder(gate_model(row, project.settings)).stamp
-            key = retrieval_key(inputs, strategies[row.strategy], row.retriever, stamp, project.settings)
+        if bench.has(gate_model(row, project.settings)) and not bench.seconds.why_missing(row.scorer):
+            stamp, scorer = bench.encoder(gate_model(row, project.settings)).stamp, bench.seconds.stamp(row)
+            key = retrieval_key(inputs, strategies[row.strategy], row.retriever, stamp, project.settings, scorer)
             writes.update_combination(engine, row.id or 0, retrieval_key=key)
             keys[key] = row
     if fresh:
@@ -96,7 +96,8 @@ def _read_again(
     done = set()
     for key, earlier in reads.recorded_retrievals(engine, list(keys)).items():
         row = keys[key]
-        if recorder.read_again(row, earlier, bench.encoder(gate_model(row, project.settings)).stamp):
+        stamp = bench.encoder(gate_model(row, project.settings)).stamp
+        if recorder.read_again(row, earlier, stamp, bench.seconds.stamp(row)):
             done.add(row.id)
     return [row for row in waiting if row.id not in done]
 
@@ -120,7 +121,8 @@ def _measure(
     for name, strategy_cut in cuts.items():
         for model in {gate_model(row, project.settings) for row in waiting if row.strategy == name}:
             indexed.setdefault(model, []).append(strategy_cut)
-    with Progress(engine, sweep_id, {"texts": bench.to_embed(indexed)}) as progress:
+    totals = {"texts": bench.to_embed(indexed), **bench.seconds.plans(waiting, cuts, len(inputs.queries))}
+    with Progress(engine, sweep_id, totals) as progress:
         for name, strategy_cut in cuts.items():
             rows = [row for row in waiting if row.strategy == name]
             _strategy(strategy_cut, rows, project, inputs, bench, recorder, progress)
@@ -146,5 +148,6 @@ def _strategy(
             model = gate_model(row, settings)
             if model not in indexes:
                 indexes[model] = bench.index(cut, model, progress)
-            retrieval = retrieve(indexes[model], row.retriever, lexical, bm25, depth)
-            recorder.record(row, retrieval, bench.encoder(model).stamp)
+            second = bench.seconds.model(row, cut, progress)
+            retrieval = retrieve(indexes[model], row.retriever, lexical, bm25, depth, second)
+            recorder.record(row, retrieval, bench.encoder(model).stamp, second.stamp if second else None)

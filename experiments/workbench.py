@@ -11,6 +11,7 @@ from experiments.models import ModelError, SentenceEncoder, embedding_latency, f
 from experiments.progress import Progress
 from experiments.project import Project
 from experiments.retrieval import Cut, Index, index
+from experiments.second_bench import SecondBench
 from experiments.sweep import Inputs
 from store.stamped import StampMismatchError
 from store.vectors import VectorCache
@@ -32,6 +33,7 @@ class Workbench:
         self._missing: dict[str, str] = {}
         self._asked: dict[str, Embedded] = {}
         self._latency: dict[str, list[float]] = {}
+        self.seconds = SecondBench(project)
         self.embedded = 0  # texts that were not in a cache
         for name in project.settings.models:
             try:

@@ -1,0 +1,128 @@
+"""The second models of a sweep: each found once, with what it has scored or embedded already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from experiments.late_interaction import LateRanker, index_tokens, missing_tokens
+from experiments.models import ModelError, ModelStamp
+from experiments.progress import Progress
+from experiments.project import Project
+from experiments.ranking import Ranking
+from experiments.reranking import Reranker
+from experiments.retrieval import Cut
+from experiments.second_model_loading import find_cross_encoder, find_token_encoder
+from experiments.second_models import PairScorer, SecondModel, TokenEncoder
+from store.pair_scores import PairScoreCache
+from store.stamped import StampMismatchError
+from store.tables import CombinationRow
+from store.token_vectors import TokenVectorStore
+
+PAIRS, TOKEN_TEXTS = "pairs", "token texts"  # units of progress
+
+
+class _Reranker(NamedTuple):
+    scorer: PairScorer
+    cache: PairScoreCache
+
+
+class _LateModel(NamedTuple):
+    encoder: TokenEncoder
+    store: TokenVectorStore
+
+
+class SecondBench:
+    """Cross-encoders and late-interaction models by name; what one of them lacks fails its own combinations only."""
+
+    def __init__(self, project: Project) -> None:
+        """Look for every second model the project's retrievers need, and open what is kept of it."""
+        settings = project.settings
+        self._depth = settings.rerank_depth
+        self._rerankers: dict[str, _Reranker] = {}
+        self._late: dict[str, _LateModel] = {}
+        self._missing: dict[str, str] = {}
+        for name in settings.rerankers if "rerank" in settings.retrievers else ():
+            try:
+                self._rerankers[name] = _open_reranker(project, name)
+            except (ModelError, StampMismatchError) as error:
+                self._missing[name] = str(error)
+        for name in settings.late_models if "late" in settings.retrievers else ():
+            try:
+                self._late[name] = _open_late(project, name)
+            except (ModelError, StampMismatchError) as error:
+                self._missing[name] = str(error)
+
+    def why_missing(self, name: str | None) -> str:
+        """Why a model was not found; empty where it was, or where none is needed."""
+        return self._missing.get(name or "", "")
+
+    def stamp(self, row: CombinationRow) -> ModelStamp | None:
+        """Of a combination's second model; None where it needs none.
+
+        Raises:
+            ModelError: If it could not be found; the reason is the one found at the start.
+        """
+        if row.scorer is None:
+            return None
+        if row.scorer in self._missing:
+            raise ModelError(self._missing[row.scorer])
+        if row.retriever == "rerank":
+            return self._rerankers[row.scorer].scorer.stamp
+        return self._late[row.scorer].encoder.stamp
+
+    def plans(self, rows: Sequence[CombinationRow], cuts: dict[str, Cut], questions: int) -> dict[str, int]:
+        """How much the rows have to do at most, by unit of progress."""
+        pairs = sum(
+            questions * min(self._depth, len(cuts[row.strategy].chunks))
+            for row in rows
+            if row.retriever == "rerank" and row.scorer in self._rerankers
+        )
+        texts: dict[str, set[str]] = {}
+        for row in rows:
+            if row.retriever == "late" and row.scorer in self._late:
+                texts.setdefault(row.scorer, set()).update(cuts[row.strategy].texts)
+        late = sum(len(missing_tokens(sorted(found), self._late[name].store)) for name, found in texts.items())
+        return {PAIRS: pairs, TOKEN_TEXTS: late}
+
+    def model(self, row: CombinationRow, cut: Cut, progress: Progress) -> SecondModel | None:
+        """A combination's second model over the chunks of its strategy; None where it needs none.
+
+        Raises:
+            ModelError: If it could not be found or loaded.
+        """
+        if self.stamp(row) is None or row.scorer is None:
+            return None
+        if row.retriever == "rerank":
+            reranker = self._rerankers[row.scorer]
+            return _TellingReranker(reranker.scorer, cut.texts, self._depth, reranker.cache, row.key, progress)
+        late = self._late[row.scorer]
+        progress.stage(row.key, len(missing_tokens(cut.texts, late.store)), TOKEN_TEXTS)
+        return LateRanker(late.encoder, index_tokens(cut.texts, late.encoder, late.store, progress.advance))
+
+
+class _TellingReranker(Reranker):
+    """A reranker that says how much it has to do as soon as it knows: when it sees the first ranking."""
+
+    def __init__(
+        self, scorer: PairScorer, texts: Sequence[str], depth: int, cache: PairScoreCache, key: str, progress: Progress
+    ) -> None:
+        super().__init__(scorer, texts, depth, cache, progress.advance)
+        self._key, self._progress = key, progress
+
+    def milliseconds(self, questions: Sequence[str], first: Ranking) -> dict[str, list[float]]:
+        planned = len(questions) * min(self._depth, len(self._texts))
+        self._progress.stage(self._key, self.to_score(questions, first), PAIRS, planned)
+        return super().milliseconds(questions, first)
+
+
+def _open_reranker(project: Project, name: str) -> _Reranker:
+    scorer = find_cross_encoder(name, project.var / "models")
+    path = project.var / "pair_scores" / f"{scorer.stamp.cache_name}.db"
+    return _Reranker(scorer, PairScoreCache(path, scorer.stamp.cache_stamp))
+
+
+def _open_late(project: Project, name: str) -> _LateModel:
+    encoder = find_token_encoder(name, project.var / "models")
+    path = project.var / "token_vectors" / f"{encoder.stamp.cache_name}.db"
+    return _LateModel(encoder, TokenVectorStore(path, encoder.stamp.cache_stamp, encoder.stamp.dimensions))
