@@ -130,7 +130,7 @@ class LateRanker:
     def __init__(self, encoder: TokenEncoder, index: TokenIndex) -> None:
         """Prepare to rank the chunks of `index`; the model is loaded when the first question arrives."""
         self.stamp = encoder.stamp
-        self.bytes_kept = index.bytes_kept
+        self.bytes_kept: int | None = index.bytes_kept
         self._encoder, self._index = encoder, index
 
     def rank(self, questions: Sequence[str], first: Ranking) -> Ranking:

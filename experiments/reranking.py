@@ -21,7 +21,7 @@ Advance = Callable[[int], object]  # told how many pairs were scored since the l
 class Reranker:
     """A cross-encoder over the chunks of one strategy; a `SecondModel`."""
 
-    bytes_kept = None
+    bytes_kept: int | None = None
 
     def __init__(
         self,
