@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from corpus.canonical import front_matter_title, split_front_matter
+from corpus.canonical import EXTRACTOR, front_matter_title, split_front_matter
 from corpus.canonical import strip_bibliography as without_bibliography
+from corpus.collection import Entry, is_collection, read_collection
 from corpus.extraction.cache import ExtractionCache
 from corpus.extraction.extracted import Extracted, Extraction, ExtractionError
+from corpus.extraction.facts import with_text_facts
 from corpus.extraction.formats import SUFFIXES, is_document
 from corpus.extraction.guarded import extract_many
 from corpus.extraction.limits import Limits
@@ -119,19 +121,21 @@ def load_documents(
     cache: Path | None = None,
     extract_new: bool = True,
 ) -> LoadedDocuments:
-    """Read every document of a folder and its subfolders.
+    """Read every document of a folder and its subfolders, or of a collection: one JSONL file with all of them.
 
     Hidden files and folders are ignored, files of formats that are no documents and linked folders are listed as
     skipped, and links that lead out of the folder are faults.
 
     Args:
-        folder: The documents folder.
+        folder: The documents folder, or a file of many documents as `corpus.collection` reads it.
         strip_front_matter: Whether YAML or TOML front matter is cut off (its title is used all the same).
         strip_bibliography: Titles of the closing heading that is cut off with everything behind it.
         limits: What one file may cost.
         cache: Folder of what was extracted before; None extracts everything anew.
         extract_new: Whether what takes a process of its own is extracted where the cache does not hold it.
     """
+    if is_collection(folder):
+        return _collection(folder, (limits or Limits()).megabytes)
     listing = list_folder(folder)
     if listing.problem:
         return LoadedDocuments((), (Fault(folder.as_posix(), None, "", listing.problem, "Check the path."),))
@@ -187,6 +191,28 @@ def read_documents(
             yield file, found
         else:
             yield file, _document(file, found, strip_front_matter, strip_bibliography)
+
+
+def _collection(path: Path, megabytes: int) -> LoadedDocuments:
+    entries, faults = read_collection(path, megabytes)
+    documents = sorted((of_entry(entry, path) for entry in entries), key=lambda document: document.id)
+    return LoadedDocuments(tuple(documents), in_order(faults))
+
+
+def of_entry(entry: Entry, path: Path) -> Document:
+    """Return a document of a collection; its text is its own, wherever the file ends."""
+    facts = with_text_facts(Extraction(format="text"), entry.text)
+    return Document(
+        id=entry.id,
+        title=entry.title,
+        text=entry.text,
+        source=path.as_posix(),
+        sha256=entry.sha256,
+        encoding="utf-8",
+        file_sha256=entry.sha256,
+        extractor=EXTRACTOR,
+        extraction=facts,
+    )
 
 
 class _Read(NamedTuple):

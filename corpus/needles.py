@@ -101,8 +101,10 @@ class NeedleFinder:
         if claim.document is not None and document is None:
             closest = self.closest_name(claim.document)
             return Objection(claim.document, "there is no such document", f"The closest name is '{closest}'.")
-        places = self._places(claim.text)
-        if not places:
+        # Said and found there, there is no need to search the whole corpus.
+        at_once = document is not None and claim.start is not None and document.text.startswith(claim.text, claim.start)
+        places = [] if at_once else self._places(claim.text)
+        if not places and not at_once:
             return Missing(claim.text)
         if document is not None and claim.start is not None:
             return self._locate_at(claim, document, claim.start)

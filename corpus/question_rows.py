@@ -36,10 +36,14 @@ class Row(NamedTuple):
     values: Mapping[str, object]
 
 
-def read_rows(path: Path) -> tuple[list[Row], list[Fault]]:
+def read_rows(path: Path, *, foreign: bool = False) -> tuple[list[Row], list[Fault]]:
     """Read the rows of a JSONL or CSV file and every fault of its form.
 
     The suffix decides between the two; with any other suffix the first character does.
+
+    Args:
+        path: The file.
+        foreign: Whether its columns are somebody else's: any are then allowed, and no value is interpreted.
     """
     file = path.as_posix()
     if not path.is_file():
@@ -56,7 +60,7 @@ def read_rows(path: Path) -> tuple[list[Row], list[Fault]]:
         return [], [Fault(file, None, "", "the questions file is empty", advice)]
     suffix = path.suffix.lower()
     is_csv = suffix in _CSV_SUFFIXES or (suffix not in _JSON_SUFFIXES and text.lstrip()[0] not in "{[")
-    return _Csv(file, text).read() if is_csv else _read_json_lines(file, text)
+    return _Csv(file, text, foreign).read() if is_csv else _read_json_lines(file, text)
 
 
 def unknown_name(name: str) -> str:
@@ -76,7 +80,7 @@ def _read_json_lines(file: str, text: str) -> tuple[list[Row], list[Fault]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        entry = _parse_object(file, number, line)
+        entry = parse_object(file, number, line)
         if isinstance(entry, Row):
             rows.append(entry)
         else:
@@ -97,7 +101,8 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return values
 
 
-def _parse_object(file: str, number: int, line: str) -> Row | Fault:
+def parse_object(file: str, number: int, line: str) -> Row | Fault:
+    """Return the object that stands on a line, without its blank values, or what is wrong with the line."""
     try:
         values = json.loads(line, object_pairs_hook=_without_duplicates)
     except json.JSONDecodeError as error:
@@ -110,7 +115,7 @@ def _parse_object(file: str, number: int, line: str) -> Row | Fault:
         problem = "the line cannot be read as JSON"
         return Fault(file, number, line, problem, f"Python says: {str(error).split(';')[0]}.")
     if not isinstance(values, dict):
-        return Fault(file, number, line, "the line is not a JSON object", 'Write {"id": ..., "question": ...}.')
+        return Fault(file, number, line, "the line is not a JSON object", 'Write {"id": ..., ...}.')
     return Row(number, {key: value for key, value in values.items() if not _is_blank(value)})
 
 
@@ -121,7 +126,8 @@ def _is_blank(value: object) -> bool:
 class _Csv:
     """One CSV text: finds the delimiter by the header, then reads record by record."""
 
-    def __init__(self, file: str, text: str) -> None:
+    def __init__(self, file: str, text: str, foreign: bool) -> None:
+        self.foreign = foreign
         hint = _SEPARATOR_HINT.match(text)
         self.file = file
         self.lines_before = 1 if hint else 0
@@ -132,7 +138,7 @@ class _Csv:
     def read(self) -> tuple[list[Row], list[Fault]]:
         records = self._records()
         line, header = next(records, (1, []))
-        names = [name.strip().lower() for name in header]
+        names = [name.strip() if self.foreign else name.strip().lower() for name in header]
         self._check_header(line, names)
         rows = []
         for line, record in records:
@@ -143,9 +149,14 @@ class _Csv:
                     self._fault(line, self.delimiter.join(record), problem, advice)
                     continue
                 cells = zip(names, record, strict=False)
-                rows.append(Row(line, {name: _value(name, cell) for name, cell in cells if cell.strip() and name}))
+                rows.append(Row(line, {name: self._value(name, cell) for name, cell in cells if cell.strip() and name}))
+        if self.foreign:
+            return rows, self.faults
         # The header has spoken about unknown columns; each row need not.
         return [Row(row.line, {k: v for k, v in row.values.items() if k in COLUMNS}) for row in rows], self.faults
+
+    def _value(self, name: str, cell: str) -> object:
+        return cell if self.foreign else as_value(name, cell)
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -184,11 +195,11 @@ class _Csv:
 
     def _check_header(self, line: int, names: list[str]) -> None:
         for name in dict.fromkeys(names):
-            if name and name not in COLUMNS:
+            if name and name not in COLUMNS and not self.foreign:
                 self._fault(line, name, "unknown column", unknown_name(name))
             elif name and names.count(name) > 1:
                 self._fault(line, name, "the column stands twice in the header", "Remove one of them.")
-        for name in ("id", "question"):
+        for name in () if self.foreign else ("id", "question"):
             if name not in names:
                 self._fault(line, name, "the column is missing in the header", f"Allowed are {', '.join(COLUMNS)}.")
 
@@ -196,7 +207,8 @@ class _Csv:
         self.faults.append(Fault(self.file, line, value, problem, advice))
 
 
-def _value(name: str, cell: str) -> object:
+def as_value(name: str, cell: str) -> object:
+    """Return what a cell of one of our columns means: a number, a list, what stands in it as JSON, or its text."""
     if name in ("start", "end") and re.fullmatch(r"[0-9]{1,15}", cell.strip()):
         return int(cell)
     if name in ("needles", "relevant"):  # what a cell cannot hold stands in it as JSON

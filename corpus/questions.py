@@ -13,7 +13,7 @@ from corpus.key_facts import find_key_facts
 from corpus.near_misses import near_misses
 from corpus.needles import Missing, Needle, NeedleFinder, Objection
 from corpus.question_fields import Draft, Require, Stratum, read_fields
-from corpus.question_rows import read_rows
+from corpus.question_rows import Row, read_rows
 
 __all__ = ["Judgement", "LoadedQuestions", "Needle", "Query", "Require", "Stratum", "load_questions"]
 
@@ -97,6 +97,19 @@ def load_questions(path: Path, documents: Sequence[Document]) -> LoadedQuestions
     rows, faults = read_rows(path)
     if not rows and not faults:
         faults.append(Fault(file, None, "", "the questions file holds no questions", "Add a row for each question."))
+    resolved = resolve_rows(rows, documents, file)
+    return LoadedQuestions(resolved.queries, in_order([*faults, *resolved.faults]))
+
+
+def resolve_rows(rows: Sequence[Row], documents: Sequence[Document], file: str) -> LoadedQuestions:
+    """Make queries of rows, wherever they come from, and report every fault of them at once.
+
+    Args:
+        rows: The columns of a questions file, with the line each stands on.
+        documents: The corpus the needles are verbatim spans of.
+        file: What to name in faults.
+    """
+    faults: list[Fault] = []
     drafts = []
     for row in rows:
         draft, wrong = read_fields(row, file)

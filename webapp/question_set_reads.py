@@ -164,7 +164,7 @@ def _checked(
 
 
 def _state(documents: Path, questions: Path) -> tuple[tuple[str, int, int], ...]:
-    files = [questions, *sorted(path for path in documents.rglob("*") if path.is_file())]
+    files = [questions, documents, *sorted(path for path in documents.rglob("*") if path.is_file())]
     found = []
     for path in files:
         try:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
+from corpus.sentences import Sentence, code_spans, split_sentences
 from experiments.asking.identifiers import identifiers, links, without_overlap
 from experiments.asking.prompting import NOT_IN_SOURCES
-from experiments.asking.sentences import Sentence, code_spans, split_sentences
 from experiments.words import listed
 
 Kind = Literal["unknown number", "link", "identifier", "uncited", "misquoted"]

@@ -284,7 +284,7 @@ class Asker:
 def _state(project: Project) -> tuple[Any, ...]:
     """Names, sizes and times of all files below the documents folder, and how many are extracted."""
     found = []
-    for path in sorted(project.documents.rglob("*")):
+    for path in [project.documents, *sorted(project.documents.rglob("*"))]:
         try:
             status = path.stat()
         except OSError:

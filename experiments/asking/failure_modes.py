@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple
 
 from corpus.overlap import STOP_WORDS
 from corpus.questions import Needle, Query
+from corpus.sentences import split_sentences
 from experiments.asking.answer_checks import KINDS, AnswerCheck, Kind, without_citations
 from experiments.asking.answers import Answer
-from experiments.asking.sentences import split_sentences
 from experiments.stats.intervals import Proportion, wilson
 
 FACTS_SHARE = 0.5  # of the needle's numbers, and of its terms, that the question does not give away

@@ -13,6 +13,10 @@ from experiments.cli.errors import reading, told
 # name -> (where the command is, its line in the help)
 COMMANDS = {
     "init": ("experiments.cli.projects:init", "Make a project of a folder of documents and a questions file."),
+    "import": (
+        "experiments.cli.importing:importing",
+        "Make a project of a question set of others: BEIR, SQuAD, TREC, CSV.",
+    ),
     "check": ("experiments.cli.projects:check", "Say everything that is wrong with documents and questions."),
     "documents": ("experiments.cli.documents:documents", "List, index, retry, add, remove and watch documents."),
     "plan": ("experiments.cli.projects:plan", "Say what a sweep would do, and what these questions can show."),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from corpus.check import CheckReport
+from corpus.check import CheckReport, Counts
 from experiments.cli.errors import shown
 from experiments.cli.options import project_option
 from experiments.project import PROJECT_FILE, open_project
@@ -22,11 +22,12 @@ _FILE = """\
 [corpus]
 documents = {documents}
 questions = {questions}
+# documents may also be one JSONL file with an "id", a "title" and a "text" a line.
 strip_front_matter = true
 # strip_bibliography = ["References"]   # headings whose section, at a document's end, is not content
 
 [sweep]
-# strategies = ["A", "B", "C", "D", "E", "F"]
+{sweep}# strategies = ["A", "B", "C", "D", "E", "F"]
 # retrievers = ["dense", "bm25", "hybrid"]                    # also "rerank" and "late": slower, they read more
 # models = ["sentence-transformers/all-MiniLM-L6-v2"]
 # rerankers = ["cross-encoder/ms-marco-MiniLM-L6-v2"]         # for "rerank"
@@ -41,11 +42,11 @@ strip_front_matter = true
 
 # A strategy of your own, to be named in `strategies`:
 # [strategies.short]
-# cuts = "boundaries"                   # or "blind"
+# cuts = "boundaries"                   # or "blind", or "document": the whole document as one passage
 # header = true
 # overlap = 32
 # budget = 256
-"""
+{more}"""
 
 
 @click.command()
@@ -53,8 +54,8 @@ strip_front_matter = true
 @click.option(
     "--documents",
     required=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of Markdown or text files.",
+    type=click.Path(exists=True, path_type=Path),
+    help="Folder of documents, or one JSONL file with an id, a title and a text a line.",
 )
 @click.option(
     "--questions",
@@ -72,9 +73,7 @@ def init(folder: Path, documents: Path, questions: Path) -> None:
         raise click.UsageError(f"{file} is there already; edit it, or choose another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file.write_text(
-            _FILE.format(documents=_quoted(documents, folder), questions=_quoted(questions, folder)), "utf-8"
-        )
+        file.write_text(project_text(documents=quoted(documents, folder), questions=quoted(questions, folder)), "utf-8")
         ignore = folder / ".gitignore"
         if not ignore.exists():
             ignore.write_text("var/\n", "utf-8")
@@ -87,7 +86,25 @@ def init(folder: Path, documents: Path, questions: Path) -> None:
     sys.exit(0 if report.ok else 2)
 
 
-def _quoted(path: Path, folder: Path) -> str:
+def _answered_by(counts: Counts) -> str:
+    if counts.relevant and not counts.needles:
+        return f"{plural(counts.relevant, 'relevant document')} (document-level relevance)"
+    return plural(counts.needles, "needle")
+
+
+def project_text(documents: str, questions: str, sweep: str = "", more: str = "") -> str:
+    """The text of a new project file.
+
+    Args:
+        documents: Their path, as TOML.
+        questions: Their path, as TOML.
+        sweep: Lines of the sweep's table that are not left at their defaults.
+        more: Tables below it.
+    """
+    return _FILE.format(documents=documents, questions=questions, sweep=sweep, more=more)
+
+
+def quoted(path: Path, folder: Path) -> str:
     """A path as TOML, relative to the project where both lie below a common folder of their own."""
     absolute, root = path.resolve(), folder.resolve()
     near = absolute.is_relative_to(root) or absolute.is_relative_to(root.parent)
@@ -116,7 +133,7 @@ def _tell(report: CheckReport) -> None:
     phrasings = [f"{count} {phrasing or 'answerable'}" for phrasing, count in counts.answerable.items()]
     click.echo(
         f"{plural(counts.documents, 'document')}, {counts.characters:,} characters, "
-        f"{plural(counts.sections, 'section')}; {plural(counts.needles, 'needle')}, "
+        f"{plural(counts.sections, 'section')}; {_answered_by(counts)}, "
         f"{plural(sum(counts.answerable.values()), 'answerable question')} ({listed(phrasings) or 'none'}), "
         f"{counts.unanswerable} unanswerable ({counts.near} near, {counts.far} far)."
     )

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from corpus.documents import Document
+from corpus.sentences import split_sentences
 from experiments.asking.answers import Answer
-from experiments.asking.sentences import split_sentences
 
 MOST_FOUND = 8
 LONGEST_PASSAGE = 6000  # characters that are offered sentence by sentence

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.asking.sentences import code_spans, split_sentences
+from corpus.sentences import code_spans, split_sentences
 
 PIECES = st.lists(
     st.sampled_from(

@@ -1,7 +1,7 @@
-"""Sentences of an answer a model wrote: Markdown lists, code, abbreviations, decimals and citations included.
+"""Sentences of a text: Markdown lists, code, abbreviations, decimals and citations included.
 
 Not the cutting rule of chunks, which is fixed by its worked cases; this one serves to say which sentence of an answer
-lacks its citation.
+lacks its citation, and which sentence of a passage holds an annotated answer.
 """
 
 from __future__ import annotations

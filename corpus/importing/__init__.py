@@ -1,0 +1,1 @@
+"""Question sets of others, as documents and questions of ours. Each format reads into `Material`, and nothing else."""
