@@ -27,6 +27,20 @@ def questions_hash(queries: Sequence[Query]) -> str:
     return _digest("questions 1", (_row(query) for query in queries))
 
 
+def wording_hash(queries: Sequence[Query]) -> str:
+    """Return a SHA-256 hex digest over the queries without the places of their needles.
+
+    An edited document moves needles that nobody touched: the set then has another hash and the same wording.
+    """
+    return _digest("wording 1", (_wording(query) for query in queries))
+
+
+def _wording(query: Query) -> list[object]:
+    needles = sorted([needle.document, needle.text] for needle in query.needles)
+    judged = [list(judgement) for judgement in query.relevant]
+    return [query.id, query.text, query.phrasing, query.stratum, query.require, needles, judged]
+
+
 def _row(query: Query) -> list[object]:
     needle = query.needle
     place = [None, None] if needle is None else [needle.id, needle.text]

@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 from corpus.check import CheckReport, check
 from corpus.documents import Document
 from corpus.faults import Fault
-from corpus.fingerprint import corpus_hash, questions_hash
+from corpus.fingerprint import corpus_hash, questions_hash, wording_hash
 from corpus.questions import Query
 from experiments.conditions import Strategy
 from experiments.models import ModelStamp
@@ -26,6 +26,7 @@ from experiments.project import Project
 from experiments.provenance import PIPELINE, hit_rule, provenance, versions
 from experiments.recording import document_rows, query_rows
 from experiments.reviewing import document_states
+from experiments.reviewing.wordings import WORDING
 from experiments.settings import Settings
 from store import reads, writes
 from store.tables import CombinationRow, SweepRow
@@ -175,7 +176,7 @@ def begin(engine: Engine, project: Project, inputs: Inputs, say: Callable[[str],
     record = settings_record(project.settings)
     fingerprint = _digest(PIPELINE, inputs.hit_rule, inputs.corpus_hash, inputs.questions_hash, record)
     failed = document_states.as_setting(inputs.document_faults, project.documents)
-    kept = {**record, "left_out": inputs.left_out, **failed}
+    kept = {**record, WORDING: wording_hash(inputs.queries), "left_out": inputs.left_out, **failed}
     pid, host = os.getpid(), socket.gethostname()
     earlier = reads.interrupted_sweep(engine, fingerprint, came_from.commit, came_from.patch_hash)
     if earlier is not None and earlier.id is not None and writes.claim_sweep(engine, earlier.id, pid=pid, host=host):

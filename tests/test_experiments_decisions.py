@@ -320,3 +320,16 @@ def test_it_holds_on_its_own_corpus_and_on_a_newer_one_only_where_it_was_found_t
     assert corpora_it_holds_on(engine, decision) == {"c" * 64, "1" * 64}
     _later(engine, decision, outcomes=_lose(6), corpus_hash="2" * 64)
     assert corpora_it_holds_on(engine, decision) == {"c" * 64}
+
+
+@pytest.mark.parametrize(
+    ("wording", "words"),
+    [("w", "Question set: the same."), ("v", "Question set: aaaaaaaaaaaa then, bbbbbbbbbbbb now.")],
+)
+def test_questions_whose_needles_moved_with_an_edited_document_are_the_same_to_a_decision(
+    engine: Engine, wording: str, words: str
+) -> None:
+    decision = _decide(engine, add_sweep(engine, {DENSE: OUTCOMES}, settings={"wording": "w"}), Cheapest())
+    changes = {"settings": {"wording": wording}, "corpus_hash": "d" * 64, "questions_hash": "b" * 64}
+    checks = {check.name: check.sentence for check in _later(engine, decision, **changes).checks}
+    assert (checks["corpus"], checks["questions"]) == ("Corpus: cccccccccccc then, dddddddddddd now.", words)

@@ -17,6 +17,7 @@ from corpus.canonical import EXTRACTOR
 from experiments.conditions import PRESETS, Strategy
 from experiments.lexical import BM25Settings
 from experiments.project import open_project
+from experiments.reviewing.trends import changed
 from experiments.settings import Settings
 from experiments.sweep import InputError, begin, read_inputs, retrieval_key, settle_interrupted
 from store import reads, writes
@@ -119,6 +120,25 @@ def test_another_hit_rule_or_pipeline_is_another_fingerprint_and_retrieval(
     assert after is not None
     assert before.fingerprint != after.fingerprint
     assert key != retrieval_key(inputs, settings.strategies[0], "dense", stamp, settings)
+
+
+def test_an_edit_in_front_of_a_needle_moves_it_and_leaves_the_wording_of_the_questions(
+    tmp_path: Path, engine: Engine
+) -> None:
+    project = small_project(tmp_path)
+    before = reads.sweep(engine, begin(engine, project, read_inputs(project)))
+    file = project.documents / "vectors.md"
+    file.write_text(file.read_text("utf-8").replace("Before the first", "Before the very first"), encoding="utf-8")
+    after = reads.sweep(engine, begin(engine, project, read_inputs(project)))
+    assert before is not None
+    assert after is not None
+    assert before.questions_hash != after.questions_hash
+    assert before.settings["wording"] == after.settings["wording"]
+    assert changed(before, after) == ("documents",)
+    make_project(tmp_path, questions=[{**QUESTIONS[0], "question": "Is a norm negative?"}, *QUESTIONS[1:]])
+    again = reads.sweep(engine, begin(engine, project, read_inputs(project)))
+    assert again is not None
+    assert changed(after, again) == ("documents", "questions")
 
 
 def test_a_sweep_says_why_git_names_no_commit(tmp_path: Path, engine: Engine) -> None:

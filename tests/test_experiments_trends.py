@@ -80,3 +80,13 @@ def test_nothing_before_is_no_change():
 
 def test_no_points_have_no_segments():
     assert segments([]) == []
+
+
+def test_questions_whose_needles_only_moved_with_the_documents_break_no_line():
+    worded = {"settings": {"wording": "w"}}
+    first, edited = sweep(1, **worded), sweep(2, corpus="d", questions="r", **worded)
+    assert changed(first, edited) == ("documents",)
+    reworded = sweep(2, corpus="d", questions="r", settings={"wording": "v"})
+    assert changed(first, reworded) == ("documents", "questions")
+    assert changed(first, sweep(2, questions="r", **worded)) == ("questions",)  # same documents: another place
+    assert changed(sweep(1), sweep(2, corpus="d", questions="r")) == ("documents", "questions")  # nobody can tell

@@ -19,6 +19,7 @@ from experiments.deciding.signals import SignalComparison, compare_signals, on_s
 from experiments.outcomes import Recorded
 from experiments.reading import LoadedSweep
 from experiments.report import share
+from experiments.reviewing.wordings import WORDING
 from experiments.stats.calibration import Certification
 from experiments.stats.intervals import Proportion
 from experiments.stats.selective import Costs
@@ -179,6 +180,7 @@ def evidence_record(evidence: Evidence, choice: Choice) -> dict[str, Any]:
         "signals": _signals(evidence.signals),
         "outcomes": at_threshold(evidence.outcomes, threshold),
         "versions": dict(evidence.sweep.versions),
+        WORDING: evidence.sweep.settings.get(WORDING),
         "alpha": evidence.sweep.settings["alpha"],
     }
 

@@ -11,11 +11,13 @@ from experiments.deciding.certification import STRATA, bounds_at
 from experiments.deciding.evidence import at_threshold
 from experiments.outcomes import Recorded
 from experiments.reading import LoadedSweep, load_sweep
+from experiments.reviewing.sides import same_distances
+from experiments.reviewing.wordings import WORDING, only_moved
 from experiments.stats.comparison import sign_test_p
 from experiments.stats.resolution import fewest_discordant
 from experiments.words import listed, p_value, plural
 from store import reads
-from store.tables import CombinationRow, DecisionRow
+from store.tables import CombinationRow, DecisionRow, SweepRow
 
 State = Literal["ok", "changed", "cannot be judged", "broken"]
 # The worst check decides: what is broken outweighs what nobody can tell, and that what merely changed.
@@ -87,7 +89,7 @@ def _checks(decision: DecisionRow, loaded: LoadedSweep) -> Iterator[Check]:
     sweep = loaded.sweep
     for name, noun, then, now in (
         ("corpus", "Corpus", decision.corpus_hash, sweep.corpus_hash),
-        ("questions", "Question set", decision.questions_hash, sweep.questions_hash),
+        ("questions", "Question set", decision.questions_hash, _questions(decision, sweep)),
         ("hit rule", "Hit rule", decision.hit_rule, sweep.hit_rule),
         ("pipeline", "Pipeline version", decision.pipeline, sweep.pipeline),
     ):
@@ -107,6 +109,12 @@ def _checks(decision: DecisionRow, loaded: LoadedSweep) -> Iterator[Check]:
     outcomes = loaded.outcomes.get(combination.id or 0, [])
     yield from _bound_checks(decision, outcomes)
     yield from _paired_checks(decision, outcomes, sweep.settings["alpha"])
+
+
+def _questions(decision: DecisionRow, sweep: SweepRow) -> str:
+    """The hash of a sweep's questions; the decision's own where they differ only by needles that documents moved."""
+    moved = only_moved(decision.corpus_hash, decision.evidence.get(WORDING), sweep)
+    return decision.questions_hash if moved else sweep.questions_hash
 
 
 def _same(name: str, noun: str, then: str, now: str) -> Check:
@@ -130,8 +138,7 @@ def _there(decision: DecisionRow, combination: CombinationRow | None, sweep_id: 
 
 def _model(decision: DecisionRow, combination: CombinationRow) -> Check:
     then, now = decision.stamp, combination.stamp.get("model", {})
-    decisive = ("files", "dimensions", "window", "precision")
-    if all(then.get(part) == now.get(part) for part in decisive):
+    if same_distances(then, now):
         return Check("model", "ok", f"The distances are of the same model, {then.get('name')}.")
     return Check(
         "model",

@@ -15,8 +15,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from experiments.reviewing.flips import Change, Difference, changes, differences
+from experiments.reviewing.wordings import WORDING
 from experiments.stats.intervals import Proportion, wilson
 from experiments.stats.resolution import Resolution, resolution
+from store.needle_spans import needle_spans
 from store.reads import OutcomeRecord
 from store.tables import CombinationRow, QueryRow, SweepRow
 
@@ -190,11 +192,15 @@ def _conditions(sweep: SweepRow) -> dict[str, str]:
     }
 
 
-def _identity(row: QueryRow, *, moved: bool) -> tuple[str | None, ...]:
-    return (row.text, row.document, row.needle) if moved else (row.text, row.needle_id, row.needle)
+def _identity(row: QueryRow, *, moved: bool) -> tuple[object, ...]:
+    """What makes a question the same one on both sides; where needles may have moved, without their places."""
+    needles = needle_spans(row)
+    judged = [(one["document"], one["grade"]) for one in row.relevant or ()]
+    places = () if moved else (row.needle_id,)
+    return (row.text, row.require, tuple((one.document, one.text) for one in needles), tuple(judged), *places)
 
 
-def _set(asked: Sequence[QueryRow]) -> set[tuple[str | None, ...]]:
+def _set(asked: Sequence[QueryRow]) -> set[tuple[object, ...]]:
     """A question set without the places of its needles."""
     return {(row.query_id, row.phrasing, row.stratum, *_identity(row, moved=True)) for row in asked}
 
@@ -225,6 +231,8 @@ def _facts(sweep: SweepRow, combinations: Sequence[CombinationRow]) -> Iterator[
         f"{sweep.commit[:_HASH_SHOWN]}{' with uncommitted changes' if sweep.dirty else ''}" if sweep.commit else "-",
     )
     for name, value in sweep.settings.items():
+        if name == WORDING:  # of the questions, which are compared one by one
+            continue
         if isinstance(value, dict):
             yield from ((f"{_SETTING_WORDS.get(name, name)} {key}", str(each)) for key, each in value.items())
         else:

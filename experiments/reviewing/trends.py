@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from experiments.measures import Measure
+from experiments.reviewing.wordings import same_questions
 
 # What must be equal for the numbers of two sweeps to stand on one line, with the word for it.
 CONDITIONS = {
@@ -55,6 +56,8 @@ class Swept(Protocol):
     def hit_rule(self) -> str: ...  # noqa: D102
     @property
     def pipeline(self) -> str: ...  # noqa: D102
+    @property
+    def settings(self) -> Mapping[str, Any]: ...  # noqa: D102
 
 
 class TrendPoint(NamedTuple):
@@ -134,7 +137,12 @@ def changed(before: Swept | None, after: Swept) -> tuple[str, ...]:
     """What differs between two sweeps that must not; nothing where there is none before."""
     if before is None:
         return ()
-    return tuple(word for name, word in CONDITIONS.items() if getattr(before, name) != getattr(after, name))
+    return tuple(
+        word
+        for name, word in CONDITIONS.items()
+        if getattr(before, name) != getattr(after, name)
+        and not (name == "questions_hash" and same_questions(before, after))
+    )
 
 
 def segments(points: Sequence[TrendPoint]) -> list[list[int]]:
