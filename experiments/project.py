@@ -27,6 +27,7 @@ from experiments.settings import (
 )
 
 PROJECT_FILE = "bluffline.toml"
+LARGEST_UPLOAD = 200  # megabytes
 
 
 class ProjectError(Exception):
@@ -55,6 +56,8 @@ class Project:
     sync_every: float | None = None  # minutes between two syncs of a dashboard that runs; None: only on request
     host: str = "127.0.0.1"
     port: int = 5077
+    upload: bool = True  # whether documents may be put into the folder, and taken out of it, from a browser
+    largest_upload: int = LARGEST_UPLOAD  # megabytes of one request
     settings: Settings = field(default_factory=Settings)
     ask: AskSettings = field(default_factory=AskSettings)
     extraction: Limits = field(default_factory=Limits)
@@ -185,7 +188,11 @@ def _read(file: Path) -> Project:
     port = tables["server"].take("port", int, 5077, "a port number")
     if not 1 <= port <= 65535:
         tables["server"].fault("port", port, "no such port", "choose one from 1 to 65535")
-    tables["server"].finish("host, port")
+    upload = tables["server"].take("upload", bool, True, "true or false")
+    largest_upload = tables["server"].take("largest_upload", int, LARGEST_UPLOAD, "a number of megabytes")
+    if not 1 <= largest_upload <= 10_000:
+        tables["server"].fault("largest_upload", largest_upload, "must be from 1 to 10000", "200 is usual")
+    tables["server"].finish("host, port, upload, largest_upload")
     ask = read_ask(tables["ask"])
     extraction = read_extraction(tables["extraction"])
     if faults:
@@ -204,6 +211,8 @@ def _read(file: Path) -> Project:
         sync_every=sync_every,
         host=host,
         port=port,
+        upload=upload,
+        largest_upload=largest_upload,
         settings=settings,
         ask=_generator(ask, root),
         extraction=extraction,

@@ -270,7 +270,19 @@
     }
     return marked;
   };
+  // A page, a time or cells stand in the query as well, which the server reads; an address with only the fragment is mended.
+  const NAMED = ["page", "t", "sheet", "range"];
+  const askForPlace = () => {
+    const wanted = new URLSearchParams(location.hash.slice(1).replaceAll("+", "%2B"));
+    const there = new URL(location.href);
+    const names = NAMED.filter((name) => wanted.has(name));
+    if (!names.length || names.every((name) => there.searchParams.get(name) === wanted.get(name))) return;
+    for (const name of [...NAMED, "char", "part"]) there.searchParams.delete(name);
+    for (const name of names) there.searchParams.set(name, wanted.get(name));
+    location.replace(there);
+  };
   const showPlace = () => {
+    if (document.querySelector("[data-from][data-to]")) askForPlace();
     const text = document.querySelector("[data-from][data-to]");
     const asked = /^#char=(\d+),(\d+)$/.exec(decodeURIComponent(location.hash));
     if (!text || !asked) return;
@@ -289,6 +301,37 @@
   };
   addEventListener("hashchange", showPlace);
   document.addEventListener("htmx:after:process", (event) => { if (event.target.querySelector?.("[data-from][data-to]")) showPlace(); });
+
+  // ---- sending files: the same form, with a bar that says how far it is ----------------------------------------
+  document.addEventListener("submit", (event) => {
+    const form = event.target.closest("form[data-upload]");
+    if (!form) return;
+    event.preventDefault();
+    const bar = form.querySelector("[data-upload-progress]");
+    const words = form.querySelector("[data-upload-words]");
+    const button = form.querySelector("button[type=submit]");
+    const request = new XMLHttpRequest();
+    request.open("POST", form.action);
+    request.upload.addEventListener("progress", (step) => {
+      if (!step.lengthComputable) return;
+      const share = Math.round((step.loaded / step.total) * 100);
+      bar.querySelector("progress").value = share;
+      words.textContent = share < 100 ? `${share} %` : "sent; the server puts it into the folder";
+    });
+    request.addEventListener("load", () => {
+      if (request.responseURL !== form.action) { location.assign(request.responseURL); location.reload(); return; } // followed to the documents
+      const answer = new DOMParser().parseFromString(request.responseText, "text/html").querySelector("main");
+      if (!answer) { toast("The server gave no answer that can be shown."); return; }
+      document.querySelector("main").replaceChildren(...answer.childNodes);
+      scrollTo(0, 0);
+    });
+    const failed = () => { bar.hidden = true; button.disabled = false; toast("The files did not reach the server. Is it still running, and are they not too large?"); };
+    request.addEventListener("error", failed);
+    request.addEventListener("abort", failed);
+    bar.hidden = false;
+    button.disabled = true;
+    request.send(new FormData(form));
+  });
 
   // The chosen cell of a matrix is marked at once; what it stands for is swapped in below.
   document.addEventListener("click", (event) => {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Engine, Row, Select, func, select
+from sqlalchemy.orm import defer
 from sqlmodel import Session, col
 
 from store.tables import (
@@ -231,6 +232,20 @@ def documents(engine: Engine, corpus_hash: str) -> list[DocumentRow]:
     query = select(DocumentRow).where(col(DocumentRow.corpus_hash) == corpus_hash).order_by(col(DocumentRow.position))
     with Session(engine) as session:
         return list(session.execute(query).scalars())
+
+
+def document_heads(engine: Engine, corpus_hash: str) -> list[DocumentRow]:
+    """A corpus's documents without locators and facts of extraction, which of a thousand documents are megabytes."""
+    heavy = [defer(cast("Any", column)) for column in (DocumentRow.locators, DocumentRow.extraction)]
+    query = select(DocumentRow).where(col(DocumentRow.corpus_hash) == corpus_hash).order_by(col(DocumentRow.position))
+    with Session(engine) as session:
+        return list(session.execute(query.options(*heavy)).scalars())
+
+
+def document(engine: Engine, corpus_hash: str, document_id: str) -> DocumentRow | None:
+    """One document of a corpus, whole; None where it has none of this id."""
+    with Session(engine) as session:
+        return session.get(DocumentRow, (corpus_hash, document_id))
 
 
 def texts(engine: Engine, hashes: Sequence[str]) -> dict[str, str]:

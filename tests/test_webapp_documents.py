@@ -396,9 +396,10 @@ def test_a_sweep_without_results_shows_its_corpus_all_the_same(tmp_path):
 
 def test_an_empty_store_says_what_to_run(tmp_path):
     engine, client = other_client(tmp_path)
-    for path in ("/documents", "/documents/bees.md"):
-        page = text(client, path, 404)
-        assert "There are no documents yet" in page and "bluffline run" in page
+    page = text(client, "/documents")
+    assert "Nothing is indexed yet" in page and "Nothing is measured yet" in page and "bluffline run" in page
+    page = text(client, "/documents/bees.md", 404)
+    assert "There are no documents yet" in page and "bluffline run" in page
     assert "There is no such sweep" in text(client, "/documents?sweep=3", 404)
     engine.dispose()
 

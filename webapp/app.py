@@ -29,6 +29,7 @@ def create_app(
     secret_key: str | None = None,
     title: str = "Bluffline",
     tags_decisions: bool = False,
+    largest_upload: int = 200,
 ) -> Flask:
     """Make the dashboard's application.
 
@@ -40,6 +41,7 @@ def create_app(
             were open across a restart must then be loaded again.
         title: What this dashboard is called, shown in every page's title.
         tags_decisions: Whether a decision made here is logged to the MLflow of the project in `root`.
+        largest_upload: Megabytes of documents that one request may bring.
 
     Raises:
         ValueError: If no host is allowed, so that nobody could be answered.
@@ -55,6 +57,7 @@ def create_app(
         SESSION_COOKIE_SAMESITE="Lax",
         MAX_CONTENT_LENGTH=LARGEST_REQUEST,
         MAX_FORM_MEMORY_SIZE=LARGEST_REQUEST,
+        LARGEST_UPLOAD=largest_upload * 1_000_000,
     )
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
@@ -87,7 +90,7 @@ def serve(app: Flask, host: str, port: int) -> None:
         threads=8,
         ident=None,
         clear_untrusted_proxy_headers=True,
-        max_request_body_size=LARGEST_READ,
+        max_request_body_size=app.config["LARGEST_UPLOAD"] + LARGEST_READ,
     )
 
 

@@ -138,7 +138,7 @@ def read(args: Args) -> AskRead:
 
 
 def _documents(sweep: SweepRow | None) -> list[str]:
-    return [row.document_id for row in reads.documents(dashboard().engine, sweep.corpus_hash)] if sweep else []
+    return [row.document_id for row in reads.document_heads(dashboard().engine, sweep.corpus_hash)] if sweep else []
 
 
 def project_here() -> Project:

@@ -56,6 +56,7 @@ def dashboard_of(project: Project, host: str, port: int) -> Flask:
         allowed_hosts=loopback_hosts(port) | {_authority(host, port)},
         title=project.name,
         tags_decisions=True,
+        largest_upload=project.largest_upload,
     )
 
 

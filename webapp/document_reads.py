@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from flask import g, request
 
 from corpus.documents import Document
 from corpus.headings import headings
+from corpus.locators import Locator
+from corpus.places import Place, PlaceError, find_place, pages_of, place_at
 from experiments.asking.marking import Window
 from experiments.conditions import PRESETS, Strategy
 from experiments.naming import short_model
 from experiments.project import ProjectError
-from experiments.reviewing.cuttings import lay_over, needle_places, unread, window_keys
+from experiments.reviewing.cuttings import NeedlePlace, lay_over, needle_places, unread, window_keys
 from experiments.reviewing.document_states import Comparison, compare_with_files
-from store import reads
-from store.tables import CombinationRow, DocumentRow, SweepRow
+from store import files, reads
+from store.tables import CombinationRow, DocumentRow, FileRow, SweepRow
 from store.windows import characters_read
 from webapp import params
 from webapp.contexts.document import Sheet
@@ -57,14 +60,19 @@ class UnknownDocumentError(PageError):
         )
 
 
-def sweep_asked_for() -> tuple[SweepRow | None, SweepRow | None]:
+def sweep_asked_for(known: Sequence[SweepRow] = ()) -> tuple[SweepRow | None, SweepRow | None]:
     """The sweep whose corpus is shown, and the newest finished one: the address names it, else it is the newest.
+
+    Args:
+        known: Sweeps that were read already, the newest first.
 
     Raises:
         UnknownSweepError: If the address names one that is not there.
         BadParameterError: If it is no number.
     """
-    newest = reads.latest_sweep(dashboard().engine, "finished") or reads.latest_sweep(dashboard().engine)
+    engine = dashboard().engine
+    newest = next((one for one in known if one.state == "finished"), None)
+    newest = newest or reads.latest_sweep(engine, "finished") or reads.latest_sweep(engine)
     wanted = params.integer(request.args, "sweep", 1, 2**62, 0)
     if newest is None:
         if wanted:
@@ -79,11 +87,11 @@ def sweep_asked_for() -> tuple[SweepRow | None, SweepRow | None]:
 def corpus_of(sweep: SweepRow, newest: SweepRow | None, rows: Sequence[CombinationRow]) -> Corpus:
     """A corpus with what each strategy does to each document."""
     engine = dashboard().engine
-    documents = reads.documents(engine, sweep.corpus_hash)
+    documents = reads.document_heads(engine, sweep.corpus_hash)
     strategies = _used(sweep, rows)
     now: Mapping[str, str] | None = None
     if newest is not None and newest.corpus_hash != sweep.corpus_hash:
-        now = {row.document_id: row.text_sha256 for row in reads.documents(engine, newest.corpus_hash)}
+        now = {row.document_id: row.text_sha256 for row in reads.document_heads(engine, newest.corpus_hash)}
     return Corpus(
         sweep,
         rows,
@@ -121,44 +129,128 @@ def destroyed_by(sweep: SweepRow, rows: Sequence[CombinationRow]) -> dict[str, f
     }
 
 
-def sheet(sweep: SweepRow, document_id: str) -> Sheet:
-    """One document as the address asks for it.
+class _Measured(NamedTuple):
+    """What a sweep, or only the index, knows of a document."""
+
+    row: DocumentRow
+    documents: Sequence[DocumentRow]
+    strategies: Mapping[str, Strategy]
+    needles: Sequence[NeedlePlace]
+    destroyed: Mapping[str, frozenset[str]]
+    stamps: Mapping[str, Mapping[str, str | int]]
+
+
+def sheet(sweep: SweepRow | None, document_id: str) -> Sheet:
+    """One document as the address asks for it: as the sweep measured it, else as it is in the index.
 
     Raises:
-        UnknownDocumentError: If the sweep's corpus does not have it.
+        UnknownDocumentError: If neither the sweep's corpus nor the index has it.
         BadParameterError: If a parameter cannot be read.
     """
     engine = dashboard().engine
-    rows = reads.combinations(engine, sweep.id or 0)
-    documents = reads.documents(engine, sweep.corpus_hash)
-    row = next((one for one in documents if one.document_id == document_id), None)
-    if row is None:
+    file = files.file(engine, document_id)
+    found = _in_sweep(sweep, document_id) if sweep else None
+    measured = found is not None
+    found = found or _in_index(file)
+    if found is None:
+        if sweep is None:
+            raise NoCorpusError
         raise UnknownDocumentError(sweep.id, document_id)
+    row, strategies, stamps = found.row, found.strategies, found.stamps
     text = reads.texts(engine, [row.text_sha256]).get(row.text_sha256, "")
-    strategies = _used(sweep, rows) or {one.name: one for one in PRESETS}
     strategy = strategies[params.choice(request.args, "cut", list(strategies), next(iter(strategies)))]
-    needles = needle_places(reads.queries(engine, sweep.questions_hash))
     whole = Document(row.document_id, row.title, text, row.source, row.text_sha256, row.encoding)
-    overlay = lay_over(whole, strategy, needles)
-    stamps = _stamps(rows)
+    overlay = lay_over(whole, strategy, found.needles)
     model = params.choice(request.args, "model", list(stamps), next(iter(stamps), ""))
     seen = _seen(stamps.get(model), window_keys(overlay.chunks))
+    locators = tuple(Locator(*one) for one in row.locators or ())
+    pages = (row.extraction or {}).get("pages") if pages_of(locators) else None
+    place, page = _place(text, locators, pages)
     return Sheet(
         row=row,
         text=text,
-        documents=documents,
+        documents=found.documents,
         headings=[heading for heading in headings(text) if heading.level <= 2],
         strategies=strategies,
         overlay=overlay,
-        destroyed=destroyed_by(sweep, rows),
+        destroyed=found.destroyed,
         unread=unread(overlay.chunks, seen),
         known=bool(seen),
         window=int(stamps[model]["window"]) if model else 0,
         models=[(name, short_model(name)) for name in stamps],
         model=model,
-        focus=_focus(len(text)),
+        focus=Window(place.start, place.end) if place else None,
         part=params.integer(request.args, "part", 1, 10_000, 0) or None,
+        locators=locators,
+        place=place,
+        page=page,
+        pages=pages,
+        file=file,
+        measured=measured,
     )
+
+
+def _in_sweep(sweep: SweepRow, document_id: str) -> _Measured | None:
+    engine = dashboard().engine
+    row = reads.document(engine, sweep.corpus_hash, document_id)
+    if row is None:
+        return None
+    rows = reads.combinations(engine, sweep.id or 0)
+    return _Measured(
+        row,
+        reads.document_heads(engine, sweep.corpus_hash),
+        _used(sweep, rows) or {one.name: one for one in PRESETS},
+        needle_places(reads.queries(engine, sweep.questions_hash)),
+        destroyed_by(sweep, rows),
+        _stamps(rows),
+    )
+
+
+def _in_index(file: FileRow | None) -> _Measured | None:
+    """A document that no sweep has measured yet, under the strategies of the project."""
+    if file is None or file.text_sha256 is None:
+        return None
+    row = DocumentRow(
+        corpus_hash="",
+        document_id=file.document_id,
+        position=0,
+        title=file.title or file.document_id,
+        source=file.document_id,
+        encoding=file.encoding or "",
+        characters=file.characters or 0,
+        sections=file.sections or 0,
+        text_sha256=file.text_sha256,
+        file_sha256=file.indexed_sha256,
+        extractor=file.extractor,
+        locators=file.locators,
+        extraction=file.extraction,
+    )
+    try:
+        strategies = {one.name: one for one in dashboard().project().settings.strategies}
+    except ProjectError:
+        strategies = {one.name: one for one in PRESETS}
+    stamps = {str(file.stamp["name"]): file.stamp} if file.stamp else {}
+    return _Measured(row, (row,), strategies, (), {}, stamps)
+
+
+def _place(text: str, locators: Sequence[Locator], pages: int | None) -> tuple[Place | None, int | None]:
+    """The place the address asks for, and the page to show beside its text.
+
+    Raises:
+        BadParameterError: If it cannot be read or the document has no such place.
+    """
+    focus = _focus(len(text))
+    if focus is not None:
+        marked = place_at(locators, focus.start, focus.end)
+        return marked, params.integer(request.args, "page", 1, pages or 1, 0) or marked.page
+    page = params.integer(request.args, "page", 1, pages, 0) if pages else 0
+    if page and page not in pages_of(locators):  # a page nothing was read from is shown all the same
+        return None, page
+    try:
+        place = find_place(locators, request.args)
+    except PlaceError as error:
+        raise params.BadParameterError(error.name, error.value, error.allowed) from error
+    return place, page or None
 
 
 def _used(sweep: SweepRow, rows: Sequence[CombinationRow]) -> dict[str, Strategy]:

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Collection
 from functools import lru_cache
 
-from flask import Flask, Response, g, request, session
+from flask import Flask, Response, current_app, g, request, session
 
 from webapp.errors import PageError
 
@@ -23,6 +23,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "script-src 'self'",
         "style-src 'self'",
         "img-src 'self' data:",
+        "media-src 'self'",
         "font-src 'self'",
         "connect-src 'self'",
         "form-action 'self'",
@@ -39,6 +40,9 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
+UPLOAD = "files.upload"  # the endpoint that takes documents
+LARGEST_UPLOAD = "LARGEST_UPLOAD"  # bytes, in the application's configuration
+MOST_PARTS = 10_000  # files of one upload
 COMPRESSIBLE = frozenset(
     {"text/html", "text/css", "text/csv", "text/markdown", "text/plain", "text/javascript", "application/javascript",
      "application/json", "image/svg+xml"}
@@ -92,6 +96,9 @@ def protect(app: Flask, allowed_hosts: Collection[str]) -> None:
         if host.lower() not in allowed:
             g.without_store = True
             raise UnknownHostError(host, allowed)
+        if request.endpoint == UPLOAD:  # what a form may hold is too little for documents
+            request.max_content_length = current_app.config[LARGEST_UPLOAD]
+            request.max_form_parts = MOST_PARTS
         # an address that takes no such request, or is none, says so itself: nothing behind it could be changed
         if request.method not in SAFE_METHODS and request.routing_exception is None:
             _check_token()
@@ -120,7 +127,8 @@ def _check_token() -> None:
 
 
 def _finish(response: Response) -> Response:
-    response.headers.update(HEADERS)
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)  # a file of the user's own has a stricter policy
     if request.endpoint != "static":
         response.headers.setdefault("Cache-Control", "private, no-cache")
         if request.method == "GET" and response.status_code == 200 and not response.is_streamed:

@@ -20,21 +20,28 @@ class Stamps(NamedTuple):
     """What an index made now would be made with."""
 
     pipeline: str
-    model: ModelStamp | None  # None where the model cannot be found
+    model: ModelStamp | None  # None where it cannot be found, or was not looked for
+    name: str = ""  # of the model, as the project names it
 
     @property
     def words(self) -> str:
         """For people."""
-        model = model_words(self.model._asdict()) if self.model else "no model that can be found"
+        model = model_words(self.model._asdict()) if self.model else self.name or "no model that can be found"
         return f"{model}, pipeline {self.pipeline}"
 
 
 def stamps_of(project: Project, find: Callable[[str], Encoder] = find_model) -> Stamps:
-    """What an index of this project made now would be made with; no model is loaded."""
+    """What an index of this project made now would be made with; the model's files are looked at, it is not loaded."""
+    name = project.settings.gate_model
     try:
-        return Stamps(PIPELINE, find(project.settings.gate_model).stamp)
+        return Stamps(PIPELINE, find(name).stamp, name)
     except ModelError:
-        return Stamps(PIPELINE, None)
+        return Stamps(PIPELINE, None, name)
+
+
+def named_stamps(project: Project) -> Stamps:
+    """The same at a glance, for a page: the model goes by its name and nobody looks for its files."""
+    return Stamps(PIPELINE, None, project.settings.gate_model)
 
 
 def model_words(stamp: Mapping[str, Any]) -> str:
@@ -65,6 +72,8 @@ def why_stale(row: FileRow, now: Stamps) -> str:
     stamp, model = row.stamp or {}, now.model
     if model is not None and any(stamp.get(name) != model._asdict()[name] for name in _DECIDES):
         return f"it was embedded by {model_words(stamp)}; the model at hand is {model_words(model._asdict())}"
+    if model is None and now.name and stamp.get("name") != now.name:
+        return f"it was embedded by {model_words(stamp)}; the project's model is {now.name}"
     return ""
 
 

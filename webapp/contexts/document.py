@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from corpus.headings import Heading
+from corpus.locators import Locator
+from corpus.places import Place
 from experiments.asking.marking import Window, part_of, parts
 from experiments.conditions import Strategy, describe
 from experiments.reviewing.cuttings import Laid, Overlay
 from experiments.verdicts.documents import on_document
-from store.tables import DocumentRow
+from store.tables import DocumentRow, FileRow
+from webapp.contexts.document_extraction import Work, work_of
+from webapp.contexts.document_place import PlaceUrls, Recording, SidePage, side_page
 from webapp.contexts.document_text import Stretch, stretches
 from webapp.exports import Column, Table
 from webapp.files import Files
@@ -40,6 +44,7 @@ class Links(NamedTuple):
     here: str
     back: str
     files: Files
+    raw: str | None  # the file itself
 
 
 class Section(NamedTuple):
@@ -80,7 +85,7 @@ class Neighbour(NamedTuple):
 class DocumentContext:
     """Everything `templates/document/page.html` uses."""
 
-    strip: Strip
+    strip: Strip | None
     title: str
     document_id: str
     headline: str
@@ -104,6 +109,12 @@ class DocumentContext:
     previous: Neighbour | None
     following: Neighbour | None
     position: str
+    side: SidePage | None
+    page_total: int
+    recording: Recording | None
+    work: Work | None
+    file_words: str
+    not_measured: str
     links: Links
 
 
@@ -124,6 +135,12 @@ class Sheet(NamedTuple):
     model: str
     focus: Window | None
     part: int | None  # asked for, from 1
+    locators: Sequence[Locator] = ()
+    place: Place | None = None  # asked for
+    page: int | None = None  # shown beside its text
+    pages: int | None = None  # how many there are; None where the format has none
+    file: FileRow | None = None  # what the index knows
+    measured: bool = True  # by the sweep; else it is shown as the index has it
 
 
 class Urls(NamedTuple):
@@ -134,10 +151,17 @@ class Urls(NamedTuple):
     char: Callable[[int, int], str]  # of a stretch of this document
     section: Callable[[int, int | None], str]  # of a heading, with the part it lies in
     part: Callable[[int], str]
+    place: PlaceUrls
 
 
 def build(
-    sheet: Sheet, strip: Strip, carried: tuple[tuple[str, str], ...], links: Links, urls: Urls
+    sheet: Sheet,
+    strip: Strip | None,
+    carried: tuple[tuple[str, str], ...],
+    links: Links,
+    urls: Urls,
+    recording: Recording | None = None,
+    anchor: str = "",
 ) -> DocumentContext:
     """The page."""
     text, overlay = sheet.text, sheet.overlay
@@ -171,7 +195,7 @@ def build(
             for number, heading in enumerate(sheet.headings, 1)
         ),
         needles=tuple(_needle(one, sheet, urls) for one in overlay.needles),
-        text=stretches(text, windows[shown], overlay, sheet.headings, sheet.unread, sheet.focus),
+        text=stretches(text, windows[shown], overlay, sheet.headings, sheet.unread, sheet.focus, anchor),
         first=windows[shown].start,
         behind=windows[shown].end,
         earlier=Neighbour(urls.part(shown), "the part before") if shown else None,
@@ -182,8 +206,22 @@ def build(
         previous=_neighbour(sheet.documents[place - 1], urls) if place else None,
         following=_neighbour(sheet.documents[place + 1], urls) if place + 1 < len(ids) else None,
         position=f"{place + 1} of {len(ids)}",
+        side=side_page(text, sheet.locators, sheet.page, sheet.pages, sheet.focus, urls.place),
+        page_total=sheet.pages or 0,
+        recording=recording,
+        work=work_of(sheet.row, sheet.file, urls.place.page),
+        file_words=_file_words(sheet),
+        not_measured=""
+        if sheet.measured or strip is None
+        else f"Sweep {strip.sweep_id} did not measure this document.",
         links=links,
     )
+
+
+def _file_words(sheet: Sheet) -> str:
+    """That the file is another one than this text was read from, where that is known."""
+    known, now = sheet.row.file_sha256, sheet.file.file_sha256 if sheet.file else None
+    return "The file has changed since this text was read from it." if known and now and known != now else ""
 
 
 def windows_of(text: str) -> list[Window]:
@@ -204,7 +242,7 @@ def _facts(sheet: Sheet) -> tuple[Fact, ...]:
     over = sum(chunk.over_budget for chunk in chunks)
     facts = [
         Fact("Characters", f"{len(sheet.text):,}"),
-        Fact("Encoding", sheet.row.encoding),
+        *([Fact("Encoding", sheet.row.encoding)] if sheet.row.encoding else []),
         Fact("Chunks", f"{len(chunks):,}"),
         Fact("Longest", f"{max((chunk.end - chunk.start for chunk in chunks), default=0):,} characters"),
         Fact("Embedded", f"{embedded:,} characters"),

@@ -39,6 +39,7 @@ def stretches(
     headings: Sequence[Heading],
     unread: Mapping[int, int],
     focus: Window | None,
+    anchor: str = "",
 ) -> tuple[Stretch, ...]:
     """The text of a window, run by run.
 
@@ -49,6 +50,7 @@ def stretches(
         headings: Its headings.
         unread: Offset from which on an encoder did not read a chunk, by the chunk's place.
         focus: A stretch to be marked.
+        anchor: The id it gets, where that is not its offsets.
     """
     chunks = overlay.chunks
     spans = [
@@ -64,7 +66,7 @@ def stretches(
     if focus is not None:
         spans.append(Span(focus.start, focus.end, "focus"))
     labels = {chunk.start: _label(number, chunk, len(chunks)) for number, chunk in enumerate(chunks, 1)}
-    anchors = _anchors(overlay, headings, focus)
+    anchors = _anchors(overlay, headings, focus, anchor)
     return tuple(_stretch(run, anchors, labels) for run in runs(text, window, spans, labels))
 
 
@@ -84,12 +86,12 @@ def _stretch(run: Run, anchors: Mapping[int, str], labels: Mapping[int, CutLabel
     )
 
 
-def _anchors(overlay: Overlay, headings: Sequence[Heading], focus: Window | None) -> dict[int, str]:
+def _anchors(overlay: Overlay, headings: Sequence[Heading], focus: Window | None, anchor: str) -> dict[int, str]:
     """Ids by the offset they stand at; a stretch asked for goes before a needle, a needle before a heading."""
     found = {heading.start: f"s-{number}" for number, heading in enumerate(headings, 1)}
     found |= {one.needle.start: f"char={one.needle.start},{one.needle.end}" for one in overlay.needles}
     if focus is not None:
-        found[focus.start] = f"char={focus.start},{focus.end}"
+        found[focus.start] = anchor or f"char={focus.start},{focus.end}"
     return found
 
 

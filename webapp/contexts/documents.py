@@ -12,6 +12,7 @@ from experiments.verdicts.documents import on_corpus, on_failed, on_files
 from store.tables import CombinationRow
 from webapp.combinations import Note
 from webapp.contexts.document_lines import Corpus, Line, lines, total
+from webapp.contexts.files import FilesPanel
 from webapp.exports import Column, Table
 from webapp.files import Files
 from webapp.sweeps import Strip
@@ -39,10 +40,18 @@ class Stamp(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class NothingMeasuredContext:
+    """Everything `templates/documents_nothing/page.html` uses."""
+
+    files: FilesPanel
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentsContext:
     """Everything `templates/documents/page.html` uses."""
 
     strip: Strip
+    files: FilesPanel
     notes: tuple[Note, ...]
     headline: str
     verdict_kind: str
@@ -82,6 +91,7 @@ COLUMNS = (
 
 def build(
     corpus: Corpus,
+    files: FilesPanel,
     notes: tuple[Note, ...],
     sweep_options: tuple[tuple[str, str], ...],
     strip: Strip,
@@ -92,15 +102,16 @@ def build(
     shown = lines(corpus, document_url)
     lost = {name: len(found) for name, found in corpus.destroyed.items()}
     touched = sum(any(loss.destroyed for loss in line.losses) for line in shown)
-    files = corpus.files
+    compared = corpus.files
     return DocumentsContext(
         strip=strip,
+        files=files,
         notes=notes,
         headline=on_corpus(len(corpus.documents), lost, touched, len(corpus.needles)),
         verdict_kind="warns" if touched else "" if lost else "open",
         failed_words=on_failed(len(corpus.failed), corpus.sweep.id),
-        files_words=on_files(files.counts, files.folder, files.fault) if files else on_files(None, ""),
-        compared=files is not None,
+        files_words=on_files(compared.counts, compared.folder, compared.fault) if compared else on_files(None, ""),
+        compared=compared is not None,
         sweep_options=sweep_options,
         chosen=str(corpus.sweep.id),
         strategies=tuple(StrategyHead(name, describe(strategy)) for name, strategy in corpus.strategies.items()),

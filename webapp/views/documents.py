@@ -6,10 +6,11 @@ from flask import Blueprint, Response, request, url_for
 
 from store import reads
 from store.tables import SweepRow
-from webapp import combinations, document_reads, exports, params, rendering
+from webapp import combinations, document_reads, exports, file_reads, params, places, rendering
 from webapp.contexts import document as sheets
 from webapp.contexts import documents
 from webapp.contexts.document import Sheet
+from webapp.contexts.document_place import PlaceUrls
 from webapp.dashboard import dashboard
 from webapp.exports import Format
 from webapp.files import files
@@ -21,8 +22,12 @@ blueprint = Blueprint("documents", __name__)
 
 @blueprint.get("/documents")
 def page() -> Response:
-    """The corpus of a sweep."""
-    sweep, newest = _sweep()
+    """The files of the folder with their states, and the corpus of a sweep."""
+    sweeps = reads.sweeps(dashboard().engine)
+    sweep, newest = document_reads.sweep_asked_for(sweeps)
+    panel = file_reads.files_panel()
+    if sweep is None:
+        return rendering.page("documents_nothing", documents.NothingMeasuredContext(panel))
     rows = reads.combinations(dashboard().engine, sweep.id or 0)
     corpus = document_reads.corpus_of(sweep, newest, rows)
     query = params.query_string()
@@ -30,13 +35,14 @@ def page() -> Response:
     handed = files("documents.table", query)
     context = documents.build(
         corpus,
+        panel,
         combinations.notes_on(sweep, rows),
-        tuple((str(one.id), _named(one)) for one in reads.sweeps(dashboard().engine)),
+        tuple((str(one.id), _named(one)) for one in sweeps),
         strip_of(sweep, csv_url=handed.csv, json_url=handed.json),
         documents.Links(params.path(), handed),
         lambda document_id: url_for("documents.document", document_id=document_id) + shown,
     )
-    return rendering.page("documents", context, "documents")
+    return rendering.page("documents", context, "documents", "files")
 
 
 @blueprint.get("/documents.<any(csv, json, md):form>")
@@ -50,17 +56,20 @@ def table(form: Format) -> Response:
 @blueprint.get("/documents/<path:document_id>")
 def document(document_id: str) -> Response:
     """One document."""
-    sweep, _ = _sweep()
+    sweep, _ = document_reads.sweep_asked_for()
     sheet = document_reads.sheet(sweep, document_id)
-    links = _links(document_id)
-    strip = strip_of(sweep, csv_url=links.files.csv, json_url=links.files.json)
-    return rendering.page("document", sheets.build(sheet, strip, _carried(), links, _urls(sweep, sheet)), "document")
+    links = _links(sheet)
+    strip = strip_of(sweep, csv_url=links.files.csv, json_url=links.files.json) if sweep and sheet.measured else None
+    context = sheets.build(
+        sheet, strip, _carried(), links, _urls(sweep, sheet), file_reads.recording_of(sheet), _anchor()
+    )
+    return rendering.page("document", context, "document")
 
 
 @blueprint.get("/chunks.<any(csv, json, md):form>")
 def chunks(form: Format) -> Response:
     """The chunks of one document as a file."""
-    sweep, _ = _sweep()
+    sweep, _ = document_reads.sweep_asked_for()
     return exports.respond(sheets.table(document_reads.sheet(sweep, params.text(request.args, "document"))), form)
 
 
@@ -78,29 +87,48 @@ def _named(sweep: SweepRow) -> str:
 
 def _carried() -> tuple[tuple[str, str], ...]:
     """What the form that chooses the cuts keeps: the sweep, and the place shown."""
-    return tuple((name, request.args[name]) for name in ("sweep", "char", "part") if request.args.get(name))
+    return tuple((name, request.args[name]) for name in ("sweep", *places.NAMES, "part") if request.args.get(name))
 
 
-def _links(document_id: str) -> sheets.Links:
-    query = params.changed(request.args.items(multi=True), document=document_id, char=None, part=None)
+def _anchor() -> str:
+    """The id of the stretch asked for, as a fragment names it; a page has its own."""
+    names = [name for name in ("t", "sheet", "range") if request.args.get(name)]
+    return "&".join(f"{name}={request.args[name]}" for name in names)
+
+
+def _links(sheet: Sheet) -> sheets.Links:
+    args, elsewhere = list(request.args.items(multi=True)), dict.fromkeys((*places.NAMES, "part"))
+    document_id = sheet.row.document_id
+    raw = file_reads.raw_url(document_id)
+    if raw and sheet.page:
+        raw += f"#page={sheet.page}"
     return sheets.Links(
         params.path(),
-        url_for("documents.page") + params.changed(request.args.items(multi=True), char=None, part=None, cut=None),
-        files("documents.chunks", query),
+        url_for("documents.page") + params.changed(args, **{**elsewhere, "cut": None}),
+        files("documents.chunks", params.changed(args, **{**elsewhere, "document": document_id})),
+        raw,
     )
 
 
-def _urls(sweep: SweepRow, sheet: Sheet) -> sheets.Urls:
-    own = [(name, value) for name, value in request.args.items(multi=True) if name not in ("char", "part")]
+def _urls(sweep: SweepRow | None, sheet: Sheet) -> sheets.Urls:
+    own = [(n, value) for n, value in request.args.items(multi=True) if n not in (*places.NAMES, "part")]
     shared = params.changed(own)
+    is_pdf = (sheet.row.extraction or {}).get("format") == "pdf" and file_reads.raw_url(sheet.row.document_id)
 
     def char(start: int, end: int) -> str:
         return f"{params.changed(own, char=f'{start},{end}')}#char={start},{end}"
 
+    def question(query_id: str) -> str:
+        return url_for("queries.query", sweep_id=sweep.id, query_id=query_id) if sweep else ""
+
+    def image(number: int) -> str:
+        return url_for("files.page_image", number=number, document_id=sheet.row.document_id)
+
     return sheets.Urls(
         document=lambda document_id: url_for("documents.document", document_id=document_id) + shared,
-        question=lambda query_id: url_for("queries.query", sweep_id=sweep.id, query_id=query_id),
+        question=question,
         char=char,
         section=lambda number, part: f"{params.changed(own, part=part) if part else ''}#s-{number}",
         part=lambda part: params.changed(own, part=part),
+        place=PlaceUrls(lambda number: f"{params.changed(own, page=number)}#page={number}", image if is_pdf else None),
     )

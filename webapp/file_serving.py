@@ -1,0 +1,105 @@
+"""Handing out files of the documents folder: other people's files, from our own address, so nothing in them may run."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from flask import Response, send_file
+
+from corpus.extraction.extracted import ExtractionError
+from corpus.extraction.page_images import page_picture
+from experiments.indexing.folder import file_of
+from experiments.project import Project
+from webapp.errors import PageError
+
+# What a browser shows without running anything in it. Everything else is a download, whatever its name says.
+INLINE = {
+    ".pdf": "application/pdf",
+    ".mp4": "video/mp4",
+    ".webm": "video/webm",
+    ".m4a": "audio/mp4",
+    ".mp3": "audio/mpeg",
+    ".ogg": "audio/ogg",
+    ".wav": "audio/wav",
+}
+POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+# A browser's own viewer of PDF draws with styles and objects of its own; nothing else is allowed it either.
+PDF_POLICY = (
+    POLICY + "; object-src 'self'; plugin-types application/pdf; style-src 'unsafe-inline'; img-src data: blob:"
+)
+
+
+class NoFileError(PageError):
+    """There is no such file in the documents folder."""
+
+    status = 404
+    title = "There is no such file"
+
+    def __init__(self, document_id: str) -> None:
+        """Keep what was asked for."""
+        super().__init__(
+            f"The documents folder has no file {document_id[:200]!r}.",
+            "It may have been removed or renamed; the documents page lists what is there.",
+        )
+
+
+class NoPictureError(PageError):
+    """A page cannot be drawn."""
+
+    status = 422
+    title = "This page cannot be shown as a picture"
+
+
+def is_shown(document_id: str) -> bool:
+    """Whether a browser shows the file itself."""
+    return Path(document_id).suffix.lower() in INLINE
+
+
+def file(project: Project, document_id: str) -> Response:
+    """The file.
+
+    Raises:
+        NoFileError: If there is none.
+    """
+    path = file_of(project, document_id)
+    if path is None:
+        raise NoFileError(document_id)
+    suffix = path.suffix.lower()
+    kind = INLINE.get(suffix)
+    response = send_file(
+        path.resolve(),
+        mimetype=kind or "application/octet-stream",
+        as_attachment=kind is None,
+        download_name=path.name,
+        conditional=True,
+        max_age=0,
+    )
+    response.headers["Content-Security-Policy"] = PDF_POLICY if suffix == ".pdf" else f"{POLICY}; media-src 'self'"
+    return response
+
+
+def page_image(project: Project, document_id: str, number: int) -> Response:
+    """One page of a PDF as PNG, drawn in a process of its own and kept.
+
+    Raises:
+        NoFileError: If there is no such file.
+        NoPictureError: If the page cannot be drawn.
+    """
+    path = file_of(project, document_id)
+    if path is None:
+        raise NoFileError(document_id)
+    with path.open("rb") as opened:
+        sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
+    kept = project.var / "pages" / sha256[:2] / f"{sha256}-{number}.png"
+    if not kept.is_file():
+        try:
+            picture = page_picture(path, number, project.extraction)
+        except ExtractionError as error:
+            said = str(error)
+            raise NoPictureError(f"{said[:1].upper()}{said[1:]}.", error.advice) from error
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part = kept.with_suffix(".part")
+        part.write_bytes(picture)
+        part.replace(kept)
+    return send_file(kept.resolve(), mimetype="image/png", conditional=True, max_age=3600)
