@@ -108,13 +108,70 @@ def latency(stage: str) -> Measure:
     )
 
 
+def token_precision(k: int) -> Measure:
+    """Token precision@k."""
+    return Measure(
+        f"token_precision_at_{k}",
+        f"token precision@{k}",
+        "mean",
+        f"share of the characters of the top {k} chunks that are needle, mean over answerable questions",
+        True,
+    )
+
+
+def token_recall(k: int) -> Measure:
+    """Token recall@k."""
+    return Measure(
+        f"token_recall_at_{k}",
+        f"token recall@{k}",
+        "mean",
+        f"share of the needles' characters that stand in the top {k} chunks, mean over answerable questions",
+        True,
+    )
+
+
+def token_iou(k: int) -> Measure:
+    """Token IoU@k."""
+    return Measure(
+        f"token_iou_at_{k}",
+        f"token IoU@{k}",
+        "mean",
+        f"needle characters in the top {k} chunks over characters in these or in the needles, "
+        "mean over answerable questions",
+        True,
+    )
+
+
+PRECISION_OMEGA = Measure(
+    "token_precision_omega",
+    "precision Ω",
+    "mean",
+    "token precision of all chunks that hold a needle's character and no others: the best the cutting allows",
+    True,
+)
+
+
+def token_measures(ks: Iterable[int]) -> list[Measure]:
+    """Token-level scores, of characters; what only sweeps over needles have."""
+    return [
+        *(measure(k) for k in ks for measure in (token_precision, token_recall, token_iou)),
+        PRECISION_OMEGA,
+    ]
+
+
 def document_measures(ks: Iterable[int]) -> list[Measure]:
     """What only sweeps of document-level relevance have."""
     return [*(ndcg(k) for k in sorted({*ks, NDCG_DEPTH})), DOCUMENT_RECALL]
 
 
-def registry(ks: Iterable[int], *, documents: bool = False) -> dict[str, Measure]:
-    """All measures of a sweep with these depths, by name; `documents` adds those of document-level relevance."""
+def registry(ks: Iterable[int], *, documents: bool = False, needles: bool = True) -> dict[str, Measure]:
+    """All measures of a sweep with these depths, by name.
+
+    Args:
+        ks: Depths.
+        documents: Whether those of document-level relevance are among them.
+        needles: Whether those that only needles have are.
+    """
     ks = tuple(ks)
     known = [
         *(recall(k) for k in ks),
@@ -132,6 +189,7 @@ def registry(ks: Iterable[int], *, documents: bool = False) -> dict[str, Measure
         OVER_WINDOW,
         TOKEN_VECTORS,
         *(tokens(k) for k in ks),
+        *(token_measures(ks) if needles else ()),
         *(latency(stage) for stage in LATENCY_STAGES),
     ]
     return {measure.name: measure for measure in known}

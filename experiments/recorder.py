@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import Engine
 
+from corpus.questions import Query
 from experiments.evaluation import Cutting, score
 from experiments.models import ModelError, ModelStamp
 from experiments.progress import CancelledError
 from experiments.project import Project
 from experiments.recording import from_parquet, measure_rows, outcome_rows, to_parquet
 from experiments.retrieval import Retrieval
+from experiments.token_scores import token_numbers
 from experiments.tracking import Ledger, TrackingError
 from store import reads, writes
 from store.tables import CombinationRow
@@ -26,9 +29,10 @@ Say = Callable[[str], None]
 class Recorder:
     """Records the combinations of one sweep and counts how they went."""
 
-    def __init__(self, engine: Engine, project: Project, sweep_id: int, say: Say) -> None:
+    def __init__(self, engine: Engine, project: Project, sweep_id: int, queries: Sequence[Query], say: Say) -> None:
         """Prepare to record; the ledger is connected to when the first combination is done."""
         self._engine, self._settings, self._sweep_id, self._say = engine, project.settings, sweep_id, say
+        self._queries = queries
         self._ledger = Ledger.of(project)
         self._log = project.var / "logs" / f"sweep-{sweep_id}.log"
         self.failed = self.reused = 0
@@ -59,6 +63,9 @@ class Recorder:
             ks=self._settings.ks,
             seed=self._settings.seed,
         )
+        numbers += token_numbers(
+            retrieval.outcomes, self._queries, retrieval.omega, ks=self._settings.ks, seed=self._settings.seed
+        )
         combination_id = row.id or 0
         writes.record_combination(
             self._engine,
@@ -86,8 +93,16 @@ class Recorder:
         earlier: reads.RecordedRetrieval,
         stamp: ModelStamp,
         scorer: ModelStamp | None = None,
+        omega: Mapping[str, float] = MappingProxyType({}),
     ) -> bool:
         """Record a retrieval that an earlier sweep of the same inputs made.
+
+        Args:
+            row: The combination.
+            earlier: What was recorded then.
+            stamp: Of the model whose distances its gate reads.
+            scorer: Of its second model.
+            omega: Precision omega by question: it is of the cutting, and not recorded.
 
         Returns:
             False when it was not recorded deep enough for this sweep's k, and must be made again.
@@ -101,6 +116,7 @@ class Recorder:
             identity_error=earlier.stamp["identity_error"],
             depth=earlier.stamp["depth"],
             token_bytes=earlier.stamp.get("token_bytes"),
+            omega=omega,
         )
         self.record(row, retrieval, stamp, scorer, earlier.measured_in or earlier.sweep_key)
         return True

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from corpus.questions import Query, Require
 from experiments.chunking import Chunk
+from experiments.stats.ranges import precision_omega
+
+APART = 2**40  # between documents laid on one line: none is that long, so their ranges never meet
 
 IndexArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
@@ -156,6 +159,32 @@ def project(chunks: Sequence[Chunk], queries: Sequence[Query]) -> tuple[Projecti
         else Projection(tuple(next(found) for _ in query.needles), query.require)
         for query in queries
     )
+
+
+def precision_omegas(chunks: Sequence[Chunk], queries: Sequence[Query]) -> dict[str, float]:
+    """Precision omega of every question with needles: the best token precision the cutting allows.
+
+    Args:
+        chunks: Chunks in any order; what counts is the embedded range, overlap included and header not.
+        queries: The questions.
+
+    Returns:
+        By question id.
+    """
+    pieces = {name: [(chunks[at].overlap_start, chunks[at].end) for at in places]
+              for name, places in _by_document(chunks).items()}  # fmt: skip
+    found = {}
+    for query in queries:
+        wanted, held = [], []
+        for place, name in enumerate(sorted({needle.document for needle in query.needles})):
+            base = place * APART
+            own = [needle for needle in query.needles if needle.document == name]
+            wanted += [(base + needle.start, base + needle.end) for needle in own]
+            held += [(base + start, base + end) for start, end in pieces.get(name, ())]
+        omega = precision_omega(wanted, held)
+        if omega is not None:
+            found[query.id] = omega
+    return found
 
 
 def _of_documents(query: Query, by_document: dict[str, list[int]]) -> Held:

@@ -6,8 +6,9 @@ Everything a combination's numbers are made from is a `Retrieval`; it depends on
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from experiments.ranking import (
     rank,
     reciprocal_rank_fusion,
 )
-from experiments.relevance import Held, Projection, project
+from experiments.relevance import Held, Projection, precision_omegas, project
 from experiments.second_models import SecondModel
 
 # What a question goes through, in order.
@@ -54,6 +55,7 @@ class Retrieval(NamedTuple):
     identity_error: float  # largest |L2^2 / 2 - (1 - cos)| over a sample
     depth: int  # hits kept with each outcome
     token_bytes: int | None = None  # of the chunks' token vectors on disk, where the retriever keeps any
+    omega: Mapping[str, float] = MappingProxyType({})  # precision omega by question; empty where it is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,7 @@ class Index:
     cutting: Cutting
     projections: tuple[Projection, ...]
     milliseconds: dict[str, list[float]]
+    omega: dict[str, float]  # precision omega by question
 
 
 def index(
@@ -120,6 +123,7 @@ def index(
                 lambda row: rank(1 - dense_distances(asked.vectors[row : row + 1], embedded.vectors)), len(queries)
             ),
         },
+        omega=precision_omegas(cut.chunks, queries),
     )
 
 
@@ -178,6 +182,7 @@ def retrieve(
         identity_error=index.identity_error,
         depth=depth,
         token_bytes=second.bytes_kept if second is not None else None,
+        omega=index.omega,
     )
 
 

@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 from sqlalchemy import Engine
 
+from experiments.chunking import chunk_corpus
 from experiments.lexical import BM25Index
 from experiments.outcomes import HITS_KEPT
 from experiments.progress import CancelledError, Progress
 from experiments.project import Project
 from experiments.ranking import rank
 from experiments.recorder import Recorder, Say
+from experiments.relevance import precision_omegas
 from experiments.retrieval import Cut, Index, cut, retrieve
 from experiments.sweep import Inputs, begin, gate_model, read_inputs, retrieval_key
 from experiments.workbench import Workbench
@@ -52,7 +54,7 @@ def run_sweep(
     """
     inputs = read_inputs(project, skip_faults=skip_faults)
     sweep_id = begin(engine, project, inputs, say)
-    recorder = Recorder(engine, project, sweep_id, say)
+    recorder = Recorder(engine, project, sweep_id, inputs.queries, say)
     try:
         bench = Workbench(project, inputs)
         waiting = [row for row in reads.combinations(engine, sweep_id) if row.state != "recorded"]
@@ -94,10 +96,14 @@ def _read_again(
     if fresh:
         return list(waiting)
     done = set()
+    omegas: dict[str, dict[str, float]] = {}  # of the cutting: once a strategy
     for key, earlier in reads.recorded_retrievals(engine, list(keys)).items():
         row = keys[key]
         stamp = bench.encoder(gate_model(row, project.settings)).stamp
-        if recorder.read_again(row, earlier, stamp, bench.seconds.stamp(row)):
+        if row.strategy not in omegas:
+            chunks = chunk_corpus(inputs.documents, strategies[row.strategy])
+            omegas[row.strategy] = precision_omegas(chunks, inputs.queries)
+        if recorder.read_again(row, earlier, stamp, bench.seconds.stamp(row), omegas[row.strategy]):
             done.add(row.id)
     return [row for row in waiting if row.id not in done]
 

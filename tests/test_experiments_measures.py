@@ -6,7 +6,7 @@ from experiments.measures import LATENCY_STAGES, latency, recall, registry, toke
 
 def test_every_measure_has_a_name_of_its_own_that_the_store_can_hold():
     known = registry((1, 4, 8, 20, 1000))
-    assert len(known) == 2 * 5 + len(LATENCY_STAGES) + 12
+    assert len(known) == 5 * 5 + 1 + len(LATENCY_STAGES) + 12
     assert all(name == measure.name and len(name) <= 64 for name, measure in known.items())
     assert len({measure.label for measure in known.values()}) == len(known)
 
@@ -14,6 +14,11 @@ def test_every_measure_has_a_name_of_its_own_that_the_store_can_hold():
 def test_only_sweeps_of_document_level_relevance_have_its_measures():
     added = registry((1, 4), documents=True).keys() - registry((1, 4)).keys()
     assert added == {"ndcg_at_1", "ndcg_at_4", "ndcg_at_10", "document_recall_at_100"}
+
+
+def test_only_sweeps_over_needles_have_token_level_scores():
+    left_out = registry((5,)).keys() - registry((5,), needles=False).keys()
+    assert left_out == {"token_precision_at_5", "token_recall_at_5", "token_iou_at_5", "token_precision_omega"}
 
 
 def test_every_measure_says_what_it_is():

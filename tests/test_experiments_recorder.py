@@ -23,7 +23,7 @@ class World:
         self.engine = engine
         self.said: list[str] = []
         self.sweep_id = begin(engine, self.project, read_inputs(self.project))
-        self.recorder = Recorder(engine, self.project, self.sweep_id, self.said.append)
+        self.recorder = Recorder(engine, self.project, self.sweep_id, (), self.said.append)
 
     @property
     def first(self) -> CombinationRow:

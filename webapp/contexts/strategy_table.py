@@ -86,7 +86,8 @@ def ordered(rows: Sequence[Row], ks: Sequence[int], choice: Choice) -> list[Row]
 
 def shown_measures(sweep: SweepRow) -> list[Measure]:
     """Every measure of a sweep, in the order of the page."""
-    return list(measures.registry(sweep.settings["k"], documents=document_level(sweep.hit_rule)).values())
+    judged = document_level(sweep.hit_rule)
+    return list(measures.registry(sweep.settings["k"], documents=judged, needles=not judged).values())
 
 
 def table(sweep: SweepRow, rows: Sequence[Row], missing: Sequence[CombinationRow]) -> Table:
