@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.model_stamps import ModelStamp
 from experiments.models import BATCH, Encoder
 from store.vectors import CachedVector, VectorCache
 
@@ -28,6 +30,15 @@ class Embedded(NamedTuple):
     def tokens(self) -> NDArray[np.int64]:
         """Tokens of each text, special ones left out, shape (n,)."""
         return np.array([len(starts) for starts in self.token_starts], np.int64)
+
+
+def open_cache(folder: Path, stamp: ModelStamp) -> VectorCache:
+    """The vectors of one model, among those of others.
+
+    Raises:
+        StampMismatchError: If the file holds vectors of another model, or of another version of this code.
+    """
+    return VectorCache(folder / f"{stamp.cache_name}.db", stamp.file_stamp)
 
 
 def key_of(kind: Kind, text: str) -> bytes:

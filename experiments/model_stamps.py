@@ -13,6 +13,9 @@ from experiments.model_specs import ModelSpec
 # Raised by hand whenever the same files and the same text give another vector or score.
 EMBEDDING = "1"
 
+# What decides a vector, and what stamps said of it that were kept before they said it.
+_DECISIVE = {"files": None, "dimensions": None, "window": None, "precision": None, "changes": "", "pipeline": "1"}
+
 _HIDDEN = ("hidden_size", "dim", "d_model", "n_embd")  # what families of models call it
 _POSITIONS = ("max_position_embeddings", "n_positions", "max_position_embedding")
 
@@ -71,9 +74,34 @@ class ModelStamp(NamedTuple):
     @property
     def cache_name(self) -> str:
         """Name of the file its vectors are kept in; another precision or prompt is another file."""
-        if self.precision == "fp32" and not self.changes:
-            return self.files[:16]
-        return hashlib.sha256(json.dumps(self.cache_stamp, sort_keys=True).encode()).hexdigest()[:16]
+        return cache_name(self._asdict())
+
+    @property
+    def file_stamp(self) -> dict[str, str | int]:
+        """What stands in a file of its vectors: what decides them, and the code that made them."""
+        return {**self.cache_stamp, "pipeline": self.pipeline}
+
+
+def differs(stamp: Mapping[str, Any], model: ModelStamp) -> bool:
+    """Whether vectors kept with a stamp are not those of the model at hand.
+
+    Stamps that were kept before the pipeline version was written down are of version 1.
+    """
+    kept = {"changes": "", "pipeline": "1", **stamp}
+    return any(kept.get(part) != value for part, value in {"changes": "", **model.file_stamp}.items())
+
+
+def differs(stamp: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two stamps, as sweeps keep them, are of vectors that cannot be compared."""
+    return any(stamp.get(part, before) != other.get(part, before) for part, before in _DECISIVE.items())
+
+
+def cache_name(stamp: Mapping[str, str | int]) -> str:
+    """Name of the file vectors are kept in, from a stamp as a sweep keeps it."""
+    files, changes = str(stamp["files"]), stamp.get("changes")
+    if stamp["precision"] == "fp32" and not changes:
+        return files[:16]
+    return hashlib.sha256(f"{files} {stamp['precision']} {changes or ''}".encode()).hexdigest()[:16]
 
 
 def stamp_of(spec: ModelSpec, folder: Path, source: str, weights: str, files: str) -> ModelStamp:

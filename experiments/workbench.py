@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from experiments.embedding import Embedded, Kind, embed, missing
+from experiments.embedding import Embedded, Kind, embed, missing, open_cache
 from experiments.measures import TIMED_QUESTIONS
-from experiments.models import ModelError, SentenceEncoder, embedding_latency, find_model
+from experiments.models import ModelError, SentenceEncoder, embedding_latency
 from experiments.progress import Progress
-from experiments.project import Project
+from experiments.project import Project, find_encoder
 from experiments.retrieval import Cut, Index, index
 from experiments.second_bench import SecondBench
 from experiments.sweep import Inputs
@@ -37,9 +37,8 @@ class Workbench:
         self.embedded = 0  # texts that were not in a cache
         for name in project.settings.models:
             try:
-                encoder = find_model(name)
-                cache = VectorCache(project.vectors / f"{encoder.stamp.files[:16]}.db", encoder.stamp.cache_stamp)
-                self._models[name] = _Model(encoder, cache)
+                encoder = find_encoder(project, name)
+                self._models[name] = _Model(encoder, open_cache(project.vectors, encoder.stamp))
             except (ModelError, StampMismatchError) as error:
                 self._missing[name] = str(error)
 

@@ -45,7 +45,7 @@ class StampedFile:
             if isinstance(error, sqlite3.OperationalError):  # locked, full, read-only: the file itself is sound
                 raise
             raise StampMismatchError(f"{path} is not a cache of {self.holds} ({error}): move the file away") from error
-        if found != wanted:
+        if _read(found) != _read(wanted):
             raise StampMismatchError(
                 f"{path} holds {self.holds} of {found}, but the model at hand is {wanted}; "
                 f"{self.holds} of two models cannot be compared: move the file away and {self.again} again"
@@ -77,6 +77,11 @@ class StampedFile:
         """Keep numbers beside the content, replacing what was there."""
         with closing(self._connect()) as connection, connection:
             connection.execute("INSERT OR REPLACE INTO note VALUES (?, ?)", (name, json.dumps(list(values))))
+
+
+def _read(stamp: str) -> dict[str, str | int]:
+    """A stamp with the pipeline version that files had before it was written down."""
+    return {"pipeline": "1", **json.loads(stamp)}
 
 
 def slices(keys: Sequence[bytes]) -> Iterator[tuple[str, Sequence[bytes]]]:

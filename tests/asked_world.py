@@ -87,7 +87,7 @@ def decide(
 
 def use(app: Any, encoder: Any = None, generator: Any = None) -> None:
     """Let an application ask with an encoder of a test, and write with its generator."""
-    app.extensions[ASKING] = Desk(lambda name: encoder or KeywordEncoder())
+    app.extensions[ASKING] = Desk(lambda _project, _name: encoder or KeywordEncoder())
     app.extensions[WRITING] = Writers(lambda spec, models: generator)
 
 

@@ -39,12 +39,12 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     """Run a command in this process, in the project's folder."""
     encoder = WordEncoder()
 
-    def find(name: str) -> WordEncoder:
+    def find(_project: object, name: str) -> WordEncoder:
         if name.startswith("."):
             raise ModelError(cannot_be_found(name))
         return encoder
 
-    monkeypatch.setattr("experiments.workbench.find_model", find)
+    monkeypatch.setattr("experiments.workbench.find_encoder", find)
     monkeypatch.setattr("experiments.tracking.Ledger.push", lambda *_: None)
     monkeypatch.delenv("BLUFFLINE_STORE_URL", raising=False)
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)

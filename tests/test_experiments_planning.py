@@ -18,12 +18,12 @@ from experiments.sweep import InputError
 def encoder(monkeypatch: pytest.MonkeyPatch) -> WordEncoder:
     encoder = WordEncoder()
 
-    def find(name: str) -> WordEncoder:
+    def find(_project: object, name: str) -> WordEncoder:
         if name.startswith("."):
             raise ModelError(cannot_be_found(name))
         return encoder
 
-    monkeypatch.setattr("experiments.workbench.find_model", find)
+    monkeypatch.setattr("experiments.workbench.find_encoder", find)
     monkeypatch.setattr("experiments.tracking.Ledger.push", lambda *_: None)
     return encoder
 

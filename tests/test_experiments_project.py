@@ -9,7 +9,8 @@ import pytest
 from small_project import make_project
 
 from corpus.bundled import BUNDLED_DOCUMENTS, BUNDLED_QUESTIONS
-from experiments.project import ProjectError, open_project
+from experiments.model_stamps import ModelError
+from experiments.project import Project, ProjectError, model_of, open_project
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +68,7 @@ cuts = "blind"
     )
     assert sorted(found, key=lambda one: int(one.split(":")[1])) == [
         ":1: colour: unknown: 'red'. allowed: [corpus], [sweep], [bm25], [rerank], [store], [tracking], [server], "
-        "[ask], [extraction], [strategies.NAME]",
+        "[ask], [extraction], [strategies.NAME], [models.NAME]",
         ":4: [corpus] documents: must be a path in quotes: '3'. correct it",
         ":5: [corpus] stripfrontmatter: unknown setting: 'True'. "
         "allowed are documents, questions, strip_front_matter, strip_bibliography",
@@ -264,3 +265,57 @@ def test_the_environment_says_at_which_port_to_serve(tmp_path: Path, monkeypatch
     monkeypatch.setenv("BLUFFLINE_PORT", "80a")
     with pytest.raises(ProjectError, match=r"BLUFFLINE_PORT.*80a.*choose one from 1 to 65535"):
         open_project(tmp_path)
+
+
+def project_of(folder: Path, content: str) -> Project:
+    (folder / "bluffline.toml").write_text(content, "utf-8")
+    return open_project(folder)
+
+
+MODELS = """
+[sweep]
+models = ["small", "bge-small-en-v1.5-int8", "wheel:tiny-model==1.0:tiny_model/data/#sha256={zeros}", "a/b"]
+rerankers = ["ms-marco-MiniLM-L12-v2-int8"]
+[models.small]
+source = "models/small"
+precision = "bf16"
+"""
+
+
+def test_models_are_named_by_tables_known_names_wheels_and_plain_names(tmp_path: Path) -> None:
+    (tmp_path / "models" / "small").mkdir(parents=True)
+    project = project_of(tmp_path, MODELS.replace("{zeros}", "0" * 64))
+    settings = project.settings
+    assert settings.models == ("small", "bge-small-en-v1.5-int8", "tiny-model-1.0-data", "a/b")
+    assert settings.model("tiny-model-1.0-data").source.startswith("wheel:tiny-model==1.0:")
+    small = model_of(project, "small")
+    assert (small.source, small.precision) == (str(tmp_path / "models" / "small"), "bf16")
+    assert model_of(project, "a/b").source == "a/b"
+    assert model_of(project, "ms-marco-MiniLM-L12-v2-int8", "cross-encoder").kind == "cross-encoder"
+    with pytest.raises(ModelError, match="is of kind cross-encoder, not embedding"):
+        model_of(project, "ms-marco-MiniLM-L12-v2-int8")
+
+
+def test_every_fault_of_models_is_named_with_its_line(tmp_path: Path) -> None:
+    content = """[sweep]
+models = ["wheel:nothing", "ms-marco-MiniLM-L12-v2-int8"]
+rerankers = ["mine"]
+[models.mine]
+source = "a/b"
+[models.half]
+source = "a/b"
+precision = "fp8"
+[models]
+loose = 3
+"""
+    with pytest.raises(ProjectError) as caught:
+        project_of(tmp_path, content)
+    said = [(fault.line, fault.problem) for fault in caught.value.faults]
+    assert said == [
+        (6, "model 'half': precision is 'fp8', allowed are fp32, bf16"),
+        (10, "model 'loose': not a table"),
+        (2, "[sweep] models: 'wheel:nothing' is no wheel spec: "
+            "write wheel:PACKAGE==VERSION:MEMBER#sha256=64-HEX-DIGITS"),
+        (2, "[sweep] models: model 'ms-marco-MiniLM-L12-v2-int8' is of kind cross-encoder, not embedding"),
+        (3, "[sweep] rerankers: model 'mine' is of kind embedding, not cross-encoder"),
+    ]  # fmt: skip

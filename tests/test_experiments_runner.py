@@ -29,7 +29,7 @@ Sweep = Callable[..., SweepResult]
 @pytest.fixture
 def encoder(monkeypatch: pytest.MonkeyPatch) -> WordEncoder:
     encoder = WordEncoder()
-    monkeypatch.setattr("experiments.workbench.find_model", lambda _name: encoder)
+    monkeypatch.setattr("experiments.workbench.find_encoder", lambda *_: encoder)
     monkeypatch.setattr("experiments.workbench.embedding_latency", lambda _encoder, questions: [1.0] * len(questions))
     return encoder
 
@@ -143,12 +143,12 @@ def test_other_bm25_settings_leave_dense_retrievals_as_they_are(
 def test_a_model_that_is_missing_fails_its_own_combinations_only(
     encoder: WordEncoder, sweep: Sweep, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def find(name: str) -> WordEncoder:
+    def find(_project: object, name: str) -> WordEncoder:
         if name == "./nowhere":
             raise ModelError(cannot_be_found(name))
         return encoder
 
-    monkeypatch.setattr("experiments.workbench.find_model", find)
+    monkeypatch.setattr("experiments.workbench.find_encoder", find)
     said: list[str] = []
     result = sweep('strategies = ["E"]\nmodels = ["words", "./nowhere"]\nthresholds = [0.3]\n', say=said.append)
     assert (result.recorded, result.failed) == (3, 2)
@@ -167,10 +167,10 @@ def test_a_model_that_is_missing_fails_its_own_combinations_only(
 def test_a_sweep_in_which_everything_failed_is_failed(
     sweep: Sweep, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def find(name: str) -> WordEncoder:
+    def find(_project: object, name: str) -> WordEncoder:
         raise ModelError(cannot_be_found(name))
 
-    monkeypatch.setattr("experiments.workbench.find_model", find)
+    monkeypatch.setattr("experiments.workbench.find_encoder", find)
     result = sweep()
     assert (result.recorded, result.failed) == (0, 6)
     row = reads.sweep(engine, result.sweep_id)
@@ -185,7 +185,7 @@ def test_a_model_whose_files_changed_gets_vectors_of_its_own(
     first = sweep()
     other = WordEncoder("words, trained further")
     other.stamp = other.stamp._replace(name="words")
-    monkeypatch.setattr("experiments.workbench.find_model", lambda _name: other)
+    monkeypatch.setattr("experiments.workbench.find_encoder", lambda *_: other)
     second = sweep()
     assert second.reused == 0
     assert second.embedded == first.embedded == len(other.encoded)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from corpus.faults import Fault
 from experiments.models import DEFAULT_LATE_MODEL, DEFAULT_MODEL, DEFAULT_RERANKER
-from experiments.settings import Settings, Table, _thresholds, line_of
+from experiments.settings import Settings, _thresholds
+from experiments.toml_tables import Table, line_of
 
 
 def test_the_defaults_are_the_full_grid() -> None:

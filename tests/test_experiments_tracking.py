@@ -40,7 +40,7 @@ RUNS = 1 + 6 * (1 + 3)  # a sweep, its six combinations, three readings of each
 @pytest.fixture(autouse=True)
 def encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = WordEncoder()
-    monkeypatch.setattr("experiments.workbench.find_model", lambda _name: encoder)
+    monkeypatch.setattr("experiments.workbench.find_encoder", lambda *_: encoder)
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
 
 

@@ -31,12 +31,12 @@ class NoProgress:
 def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, WordEncoder]:
     encoders = {name: WordEncoder(name) for name in ("one", "two")}
 
-    def find(name: str) -> WordEncoder:
+    def find(_project: object, name: str) -> WordEncoder:
         if name not in encoders:
             raise ModelError(cannot_be_found(name))
         return encoders[name]
 
-    monkeypatch.setattr("experiments.workbench.find_model", find)
+    monkeypatch.setattr("experiments.workbench.find_encoder", find)
     return encoders
 
 

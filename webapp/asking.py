@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, NamedTuple, cast
 
 from flask import current_app
@@ -17,8 +18,8 @@ from experiments.asking.answers import Answer
 from experiments.asking.asker import Asker, DecisionMismatchError
 from experiments.conditions import Combination
 from experiments.indexing.stamps import refusal, stamps_of
-from experiments.models import EncodedBatch, Encoder, ModelError, ModelStamp, find_model
-from experiments.project import Project
+from experiments.models import EncodedBatch, Encoder, ModelError, ModelStamp
+from experiments.project import Project, find_encoder
 from store import files
 from store.stamped import StampMismatchError
 from store.tables import DecisionRow, FileRow
@@ -106,11 +107,11 @@ class Job:
 class Desk:
     """Takes questions, asks each of them once, and remembers the last answers. Safe for many threads."""
 
-    def __init__(self, find: Callable[[str], Encoder] = find_model, engine: Engine | None = None) -> None:
+    def __init__(self, find: Callable[[Project, str], Encoder] = find_encoder, engine: Engine | None = None) -> None:
         """Open the desk; no model is looked for yet.
 
         Args:
-            find: How a model is found by name.
+            find: How a project's model is found by its name.
             engine: The store whose index is asked; None asks the documents folder whatever was indexed of it.
         """
         self.embedded = 0
@@ -159,7 +160,7 @@ class Desk:
         try:
             index = files.files(self._engine) if self._engine else []
             asker = self._opened(project, index)
-            why = refusal(index, stamps_of(project, self._find)) if index else ""
+            why = refusal(index, stamps_of(project, partial(self._find, project))) if index else ""
             refused = AskFault("index", why)
             job.result = Result(asker, tuple(refused if why else _said(asker, question, way) for way in ways))
         except background.EndingError as error:
@@ -175,7 +176,7 @@ class Desk:
     def _opened(self, project: Project, index: Sequence[FileRow]) -> Asker:
         with self._opening:
             if self._asker is None or self._asker.project != project:
-                self._asker = Asker.of(project, find=self._watched, index=index)
+                self._asker = Asker.of(project, find=partial(self._watched, project), index=index)
             else:
                 self._asker = self._asker.refreshed(index)
             self._forget_all_but(self._asker)
@@ -188,8 +189,8 @@ class Desk:
                 if job.result is not None and job.result.asker is not asker:
                     del self._jobs[key]
 
-    def _watched(self, name: str) -> Encoder:
-        return _Watched(self._find(name), self._count)
+    def _watched(self, project: Project, name: str) -> Encoder:
+        return _Watched(self._find(project, name), self._count)
 
     def _count(self, texts: int) -> None:
         self.embedded += texts

@@ -14,6 +14,7 @@ from corpus.locators import Locator
 from corpus.places import Place, PlaceError, find_place, pages_of, place_at
 from experiments.asking.marking import Window
 from experiments.conditions import PRESETS, Strategy
+from experiments.model_stamps import cache_name
 from experiments.naming import short_model
 from experiments.project import ProjectError
 from experiments.reviewing.cuttings import NeedlePlace, lay_over, needle_places, unread, window_keys
@@ -271,10 +272,10 @@ def _stamps(rows: Sequence[CombinationRow]) -> dict[str, Mapping[str, str | int]
 
 def _seen(stamp: Mapping[str, str | int] | None, keys: Sequence[bytes]) -> dict[bytes, int]:
     """How much of each chunk the encoder read, where its cache of vectors lies in this project."""
-    files = str(stamp["files"])[:16] if stamp else ""
-    if not re.fullmatch(r"[0-9a-f]{16}", files):
+    name = cache_name(stamp) if stamp else ""
+    if not re.fullmatch(r"[0-9a-f]{16}", name):
         return {}
-    return characters_read(dashboard().root / "var" / "vectors" / f"{files}.db", keys)
+    return characters_read(dashboard().root / "var" / "vectors" / f"{name}.db", keys)
 
 
 def _focus(length: int) -> Window | None:

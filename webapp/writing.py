@@ -117,7 +117,7 @@ class Writers:
 
     def _found(self, spec: str, project: Project) -> Generator:
         if spec not in self._generators:
-            found = self._find(spec, project.var / "models")
+            found = self._find(spec, project.model_files)
             load = getattr(found, "load", None)
             if load is not None:
                 load()

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -17,10 +18,11 @@ from experiments.asking.live_index import Asked, Found, LiveIndex, LockedEncoder
 from experiments.chunking import Chunk
 from experiments.conditions import PRESETS, Combination, Strategy
 from experiments.deciding.decision_fit import differences
+from experiments.embedding import open_cache
 from experiments.gate import GATE_SIZE, kept
 from experiments.lexical import BM25Settings, tokenise
-from experiments.models import Encoder, ModelStamp, find_model
-from experiments.project import Project
+from experiments.models import Encoder, ModelStamp
+from experiments.project import Project, find_encoder
 from store.files import FAILED
 from store.tables import DecisionRow, FileRow
 from store.vectors import VectorCache
@@ -46,7 +48,7 @@ class Asker:
         documents: Sequence[Document],
         faults: Sequence[Fault] = (),
         *,
-        find: Callable[[str], Encoder] = find_model,
+        find: Callable[[str], Encoder] | None = None,
     ) -> None:
         """Prepare to answer; no model is looked for yet.
 
@@ -54,7 +56,7 @@ class Asker:
             project: Where the vectors are, and the settings.
             documents: The corpus.
             faults: Documents that could not be read; the others are searched all the same.
-            find: How a model is found by name.
+            find: How a model is found by name; as the project says by default.
 
         Raises:
             ValueError: If there is no document.
@@ -65,7 +67,7 @@ class Asker:
         self.documents = {document.id: document for document in documents}
         self.faults = tuple(faults)
         self.corpus_hash = corpus_hash(documents)
-        self._find = find
+        self._find = find or partial(find_encoder, project)
         self._lock = threading.RLock()
         self._models: dict[str, tuple[LockedEncoder, VectorCache]] = {}
         self._indexes: dict[tuple[str, str], LiveIndex] = {}
@@ -75,7 +77,7 @@ class Asker:
 
     @classmethod
     def of(
-        cls, project: Project, *, find: Callable[[str], Encoder] = find_model, index: Sequence[FileRow] = ()
+        cls, project: Project, *, find: Callable[[str], Encoder] | None = None, index: Sequence[FileRow] = ()
     ) -> Asker:
         """Read the project's documents and prepare to answer.
 
@@ -214,8 +216,7 @@ class Asker:
         with self._lock:
             if name not in self._models:
                 encoder = LockedEncoder(self._find(name))
-                path = self.project.vectors / f"{encoder.stamp.files[:16]}.db"
-                self._models[name] = encoder, VectorCache(path, encoder.stamp.cache_stamp)
+                self._models[name] = encoder, open_cache(self.project.vectors, encoder.stamp)
             return self._models[name]
 
     def _index(self, strategy: Strategy, model: str, milliseconds: dict[str, float]) -> LiveIndex:

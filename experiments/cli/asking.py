@@ -200,7 +200,7 @@ def _generator(project: Project, spec: str) -> Generator:
     from experiments.asking.generation import find_generator
 
     click.echo(f"loading the generator {spec} ...", err=True)
-    generator = find_generator(spec, project.var / "models")
+    generator = find_generator(spec, project.model_files)
     generator.load()
     click.echo(f"loaded {generator.stamp.name}, {generator.stamp.source}", err=True)
     return generator

@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.conditions import Strategy
 from experiments.lexical import BM25Settings
-from experiments.models import ModelStamp
+from experiments.model_stamps import ModelStamp, differs
 from store.tables import DecisionRow
 
 
@@ -22,7 +22,7 @@ def differences(
         )
     if stamp is None:
         found.append("it carries no model stamp, so nothing says which vectors its threshold is about")
-    elif any(decision.stamp.get(part) != value for part, value in stamp.cache_stamp.items()):
+    elif differs(decision.stamp, stamp._asdict()):
         found.append(
             f"its vectors are of {described(decision.stamp)}, the model at hand is {described(stamp._asdict())}, "
             "and vectors of two models cannot be compared"
@@ -36,7 +36,8 @@ def differences(
 
 def described(stamp: Mapping[str, Any]) -> str:
     """A model stamp in words, with everything that decides what a vector is."""
+    changes = f", {stamp['changes']}" if stamp.get("changes") else ""
     return (
         f"{stamp.get('name')} (files {str(stamp.get('files'))[:12]}, {stamp.get('dimensions')} dimensions, "
-        f"window {stamp.get('window')}, {stamp.get('precision')})"
+        f"window {stamp.get('window')}, {stamp.get('precision')}{changes}, embedding {stamp.get('pipeline', '1')})"
     )

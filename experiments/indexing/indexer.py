@@ -16,14 +16,14 @@ from corpus.documents import Document, list_folder, read_documents
 from corpus.faults import Fault
 from corpus.headings import headings
 from experiments.chunking import chunk_document
-from experiments.embedding import embed, missing
+from experiments.embedding import embed, missing, open_cache
 from experiments.indexing.progress import IndexingProgress
 from experiments.indexing.scanning import Changes, Seen, changes, look
 from experiments.indexing.stamps import Stamps
-from experiments.models import Encoder, find_model
+from experiments.models import Encoder
 from experiments.processes import lives
 from experiments.progress import CancelledError
-from experiments.project import Project
+from experiments.project import Project, find_encoder
 from experiments.provenance import PIPELINE
 from store import files as store
 from store.files import EXTRACTING, FAILED, QUEUED, STALE
@@ -51,7 +51,7 @@ def index_documents(
     engine: Engine,
     project: Project,
     *,
-    find: Callable[[str], Encoder] = find_model,
+    find: Callable[[str], Encoder] | None = None,
     say: Say = lambda _: None,
     stream: TextIO | None = None,
 ) -> Indexed:
@@ -63,7 +63,7 @@ def index_documents(
     Args:
         engine: The store.
         project: Whose documents, strategies and gate model.
-        find: How the model is found.
+        find: How the model is found by name; as the project says by default.
         say: Told what a person should read.
         stream: Where progress is told; standard error when None.
 
@@ -74,8 +74,9 @@ def index_documents(
         IndexingElsewhereError: If another process is indexing.
         CancelledError: If somebody cancelled it; what is indexed stays.
     """
-    encoder = find(project.settings.gate_model)
-    cache = VectorCache(project.vectors / f"{encoder.stamp.files[:16]}.db", encoder.stamp.cache_stamp)
+    name = project.settings.gate_model
+    encoder = find(name) if find else find_encoder(project, name)
+    cache = open_cache(project.vectors, encoder.stamp)
     settle_interrupted(engine)
     indexing_id = store.begin_indexing(engine, pid=os.getpid(), host=socket.gethostname(), total=0)
     with _ended(engine, indexing_id), IndexingProgress(engine, indexing_id, stream=stream or sys.stderr) as progress:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from corpus.extraction.reading import extractor_of
-from experiments.models import Encoder, ModelError, ModelStamp, find_model
-from experiments.project import Project
+from experiments.model_stamps import differs
+from experiments.models import Encoder, ModelError, ModelStamp
+from experiments.project import Project, find_encoder
 from experiments.provenance import PIPELINE
 from experiments.words import plural
 from store.files import FAILED
 from store.tables import FileRow
-
-_DECIDES = ("files", "dimensions", "window", "precision")  # of a model's stamp: what a vector is
 
 
 class Stamps(NamedTuple):
@@ -30,11 +29,11 @@ class Stamps(NamedTuple):
         return f"{model}, pipeline {self.pipeline}"
 
 
-def stamps_of(project: Project, find: Callable[[str], Encoder] = find_model) -> Stamps:
+def stamps_of(project: Project, find: Callable[[str], Encoder] | None = None) -> Stamps:
     """What an index of this project made now would be made with; the model's files are looked at, it is not loaded."""
     name = project.settings.gate_model
     try:
-        return Stamps(PIPELINE, find(name).stamp, name)
+        return Stamps(PIPELINE, (find(name) if find else find_encoder(project, name)).stamp, name)
     except ModelError:
         return Stamps(PIPELINE, None, name)
 
@@ -47,7 +46,8 @@ def named_stamps(project: Project) -> Stamps:
 def model_words(stamp: Mapping[str, Any]) -> str:
     """A model's stamp in a few words."""
     name = str(stamp.get("name", "")).rstrip("/").rsplit("/", 1)[-1] or "a model"
-    return f"{name} (files {str(stamp.get('files', ''))[:12]}, {stamp.get('dimensions')} dimensions)"
+    precision = f", {stamp['precision']}" if stamp.get("precision", "fp32") != "fp32" else ""
+    return f"{name} (files {str(stamp.get('files', ''))[:12]}, {stamp.get('dimensions')} dimensions{precision})"
 
 
 def made_with(row: FileRow) -> str:
@@ -70,7 +70,7 @@ def why_stale(row: FileRow, now: Stamps) -> str:
     if row.pipeline != now.pipeline:
         return f"it was indexed by pipeline {row.pipeline}; this is pipeline {now.pipeline}"
     stamp, model = row.stamp or {}, now.model
-    if model is not None and any(stamp.get(name) != model._asdict()[name] for name in _DECIDES):
+    if model is not None and differs(stamp, model._asdict()):
         return f"it was embedded by {model_words(stamp)}; the model at hand is {model_words(model._asdict())}"
     if model is None and now.name and stamp.get("name") != now.name:
         return f"it was embedded by {model_words(stamp)}; the project's model is {now.name}"
