@@ -82,15 +82,6 @@ class ModelStamp(NamedTuple):
         return {**self.cache_stamp, "pipeline": self.pipeline}
 
 
-def differs(stamp: Mapping[str, Any], model: ModelStamp) -> bool:
-    """Whether vectors kept with a stamp are not those of the model at hand.
-
-    Stamps that were kept before the pipeline version was written down are of version 1.
-    """
-    kept = {"changes": "", "pipeline": "1", **stamp}
-    return any(kept.get(part) != value for part, value in {"changes": "", **model.file_stamp}.items())
-
-
 def differs(stamp: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether two stamps, as sweeps keep them, are of vectors that cannot be compared."""
     return any(stamp.get(part, before) != other.get(part, before) for part, before in _DECISIVE.items())

@@ -197,7 +197,7 @@ def test_a_decision_of_another_model_is_refused_and_both_stamps_are_named(tmp_pa
     other = KeywordEncoder().stamp._replace(files="e" * 64, window=512)._asdict()
     with pytest.raises(DecisionMismatchError) as refused:
         ask.ask_decided("oven?", decision(corpus_hash=ask.corpus_hash, stamp=other))
-    assert "keywords (files eeeeeeeeeeee, 9 dimensions, window 512, fp32)" in str(refused.value)
+    assert "keywords (files eeeeeeeeeeee, 9 dimensions, window 512, fp32, embedding 1)" in str(refused.value)
     assert "keywords (files ffffffffffff, 9 dimensions, window 256, fp32, embedding 1)" in str(refused.value)
 
 

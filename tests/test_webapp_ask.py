@@ -248,7 +248,7 @@ def test_side_by_side_it_is_said_who_answers_and_who_refuses(client):
 
 
 def test_one_combination_that_cannot_be_asked_leaves_the_others_standing(own):
-    def find(name):
+    def find(_project, name):
         raise ModelError(f"the model {name} cannot be loaded: there is no such folder")
 
     app = own()
@@ -704,7 +704,7 @@ def test_a_refusal_offers_no_generator_and_calls_none(own):
 
 def test_an_index_made_with_something_else_is_refused_with_both_stamps(own, engine, tmp_path):
     made = own()
-    made.extensions[ASKING] = Desk(lambda _: KeywordEncoder(), engine)
+    made.extensions[ASKING] = Desk(lambda *_: KeywordEncoder(), engine)
     index_documents(engine, open_project(tmp_path), find=lambda _: KeywordEncoder(), stream=io.StringIO())
     client = made.test_client()
     assert "not made with what is at hand" not in asked(client)
