@@ -8,7 +8,7 @@ from typing import NamedTuple
 from experiments.late_interaction import LateRanker, index_tokens, missing_tokens
 from experiments.models import ModelError, ModelStamp
 from experiments.progress import Progress
-from experiments.project import Project
+from experiments.project import Project, model_of
 from experiments.ranking import Ranking
 from experiments.reranking import Reranker
 from experiments.retrieval import Cut
@@ -117,12 +117,12 @@ class _TellingReranker(Reranker):
 
 
 def _open_reranker(project: Project, name: str) -> _Reranker:
-    scorer = find_cross_encoder(name, project.var / "models")
+    scorer = find_cross_encoder(model_of(project, name, "cross-encoder"), project.model_files)
     path = project.var / "pair_scores" / f"{scorer.stamp.cache_name}.db"
-    return _Reranker(scorer, PairScoreCache(path, scorer.stamp.cache_stamp))
+    return _Reranker(scorer, PairScoreCache(path, scorer.stamp.file_stamp))
 
 
 def _open_late(project: Project, name: str) -> _LateModel:
-    encoder = find_token_encoder(name, project.var / "models")
+    encoder = find_token_encoder(model_of(project, name, "late-interaction"), project.model_files)
     path = project.var / "token_vectors" / f"{encoder.stamp.cache_name}.db"
-    return _LateModel(encoder, TokenVectorStore(path, encoder.stamp.cache_stamp, encoder.stamp.dimensions))
+    return _LateModel(encoder, TokenVectorStore(path, encoder.stamp.file_stamp, encoder.stamp.dimensions))

@@ -10,6 +10,7 @@ from small_project import WordEncoder, small_project
 from sqlalchemy import Engine
 
 from experiments import second_bench, workbench
+from experiments.model_specs import ModelSpec
 from experiments.models import ModelError
 from experiments.project import Project
 from experiments.recording import from_parquet
@@ -31,14 +32,14 @@ def scorers(monkeypatch: pytest.MonkeyPatch) -> dict[str, OverlapScorer]:
     """The cross-encoders that were found, by name."""
     found: dict[str, OverlapScorer] = {}
 
-    def find(name: str, _: Path) -> OverlapScorer:
-        if name == "gone":
+    def find(model: ModelSpec, _: Path) -> OverlapScorer:
+        if model.name == "gone":
             raise ModelError("the model gone cannot be loaded: there is no such folder")
-        return found.setdefault(name, OverlapScorer(name))
+        return found.setdefault(model.name, OverlapScorer(model.name))
 
     monkeypatch.setattr(second_bench, "find_cross_encoder", find)
-    monkeypatch.setattr(second_bench, "find_token_encoder", lambda name, _: WordTokenEncoder(name))
-    monkeypatch.setattr(workbench, "find_model", WordEncoder)
+    monkeypatch.setattr(second_bench, "find_token_encoder", lambda model, _: WordTokenEncoder(model.name))
+    monkeypatch.setattr(workbench, "find_encoder", lambda _project, name: WordEncoder(name))
     return found
 
 
@@ -127,9 +128,9 @@ def test_a_sweep_without_second_models_says_nothing_of_them(
 def test_a_needle_beyond_the_cross_encoders_window_is_truncated_by_the_scorer(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(second_bench, "find_cross_encoder", lambda name, _: OverlapScorer(name, window=16))
-    monkeypatch.setattr(second_bench, "find_token_encoder", lambda name, _: WordTokenEncoder(name, window=8))
-    monkeypatch.setattr(workbench, "find_model", WordEncoder)
+    monkeypatch.setattr(second_bench, "find_cross_encoder", lambda model, _: OverlapScorer(model.name, window=16))
+    monkeypatch.setattr(second_bench, "find_token_encoder", lambda model, _: WordTokenEncoder(model.name, window=8))
+    monkeypatch.setattr(workbench, "find_encoder", lambda _project, name: WordEncoder(name))
     text = 'strategies = ["E"]\nretrievers = ["rerank", "late"]\nrerankers = ["x"]\nlate_models = ["t"]\nk = [1]\n'
     result = run_sweep(engine, small_project(tmp_path, text))
     reranked, late = reads.outcomes(engine, result.sweep_id).values()

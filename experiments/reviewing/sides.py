@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Engine
 
+from experiments.model_stamps import differs
 from store import reads_compare
 from store.reads_compare import RankRecord
 from store.tables import CombinationRow, DecisionRow, QueryRow, SweepRow
@@ -81,4 +82,4 @@ def line_of(decision: DecisionRow | None) -> Line | None:
 
 def same_distances(then: Mapping[str, object], now: Mapping[str, object]) -> bool:
     """Whether distances of two models' stamps are on one scale."""
-    return all(then.get(part) == now.get(part) for part in ("files", "dimensions", "window", "precision"))
+    return not differs(then, now)
