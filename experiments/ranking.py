@@ -4,6 +4,7 @@ Chunks are in (document, start) order, so "ties by chunk index" is the rule "tie
 never depends on the order documents were read in.
 """
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -24,6 +25,37 @@ FUSION_K = 60
 NORM_TOLERANCE = 1e-5
 _BLOCK_ROWS = 8192
 _SAMPLE_ROWS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """How the dense and the lexical ranking are fused; printed beside every number of a fused ranking.
+
+    Attributes:
+        k: The constant that flattens the top, at least 0.
+        dense: Weight of the dense ranking, above 0.
+        bm25: Weight of the lexical ranking, above 0.
+
+    Raises:
+        ValueError: If a value is not allowed; the message names it.
+    """
+
+    k: float = FUSION_K
+    dense: float = 1.0
+    bm25: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse values that are not allowed."""
+        if not (math.isfinite(self.k) and self.k >= 0):
+            raise ValueError(f"k is {self.k!r}, must be at least 0")
+        for name, weight in (("dense", self.dense), ("bm25", self.bm25)):
+            if not (math.isfinite(weight) and weight > 0):
+                raise ValueError(f"{name} is {weight!r}, must be above 0")
+
+    def describe(self) -> str:
+        """The settings in words, as in ``k = 60, weights: dense 1, bm25 2``."""
+        weights = "equal weights" if self.dense == self.bm25 else f"weights: dense {self.dense:g}, bm25 {self.bm25:g}"
+        return f"k = {self.k:g}, {weights}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,21 +125,27 @@ def rank_matrix(ranking: Ranking, n_chunks: int) -> NDArray[np.int64]:
 
 
 def reciprocal_rank_fusion(
-    rankings: Sequence[Ranking], n_chunks: int, depth: int | None = None, *, k: int = FUSION_K
+    rankings: Sequence[Ranking],
+    n_chunks: int,
+    depth: int | None = None,
+    *,
+    k: float = FUSION_K,
+    weights: Sequence[float] | None = None,
 ) -> Ranking:
-    """Fuse rankings of the same queries by the sum of ``1 / (k + rank)``, never by their scores.
+    """Fuse rankings of the same queries by the sum of ``weight / (k + rank)``, never by their scores.
 
     Args:
         rankings: At least one ranking; each with one row per query.
         n_chunks: Number of chunks they rank.
         depth: How many chunks to keep a query; all that any ranking returned by default.
         k: The constant that flattens the top, above -1.
+        weights: One a ranking, above 0; 1 each by default, as the paper has it.
 
     Returns:
         The fused ranking, ties by chunk index. A chunk that no ranking returned is absent.
 
     Raises:
-        ValueError: If there is no ranking, or they differ in their number of queries.
+        ValueError: If there is no ranking, they differ in their number of queries, or the weights do not fit.
 
     References:
         Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
@@ -118,10 +156,13 @@ def reciprocal_rank_fusion(
     sizes = [len(ranking.order) for ranking in rankings]
     if len(set(sizes)) > 1:
         raise ValueError(f"rankings of different numbers of queries cannot be fused: {sizes}")
+    weights = [1.0] * len(rankings) if weights is None else list(weights)
+    if len(weights) != len(rankings) or not all(weight > 0 for weight in weights):
+        raise ValueError(f"{len(rankings)} rankings need as many weights above 0, got {weights}")
     fused = np.zeros((sizes[0], n_chunks), dtype=np.float64)
-    for ranking in rankings:
+    for ranking, weight in zip(rankings, weights, strict=True):
         ranks = rank_matrix(ranking, n_chunks)
-        fused += np.where(ranks > 0, 1.0 / (k + np.maximum(ranks, 1)), 0.0)
+        fused += np.where(ranks > 0, weight / (k + np.maximum(ranks, 1)), 0.0)
     return rank(fused, depth, positive_only=True, decimals=FUSED_DECIMALS)
 
 
