@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from experiments.conditions import describe
+from experiments.language_checks import language_warnings
 from experiments.project import Project
 from experiments.provenance import document_level
 from experiments.retrieval import cut
@@ -46,6 +47,8 @@ def planned(project: Project) -> Iterator[str]:
     shallow = on_depth({one.strategy.name: len(one.chunks) for one in cuts}, settings.ks)
     if shallow:
         yield f"Warning: {shallow}"
+    for warning in language_warnings(inputs.documents, inputs.queries, settings, bench.languages):
+        yield f"Warning: {warning}"
     for name in settings.models:
         if bench.has(name):
             yield f"{name}: {plural(bench.to_embed({name: cuts}), 'text')} to embed, the others are cached."

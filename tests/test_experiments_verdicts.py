@@ -8,6 +8,7 @@ from worlds import MODEL, SECTIONS, STRATEGIES, found, retrieved, unanswerable
 from experiments.pairs import compare
 from experiments.stats.comparison import SignTest
 from experiments.thresholds import extremes, read_thresholds
+from experiments.verdicts.fusion import on_fusion
 from experiments.verdicts.strategies import Arm, on_depth, on_destroyed, on_pair, on_strategies, on_threshold
 
 ALPHA = 0.05
@@ -298,3 +299,24 @@ def test_lists_as_deep_as_the_corpus_say_that_they_prove_nothing() -> None:
         "A has 20 chunks and E has 6 chunks: a list as deep as that holds all of them, so R@8 and R@20 are high there "
         "by construction, whatever the retriever."
     )
+
+
+def test_a_fusion_that_is_significantly_worse_than_one_of_its_parts_is_said_to_do_harm():
+    dense, lexical = arm("E", (10, 0), (54, 1)), arm("E", (64, 1), retriever="bm25")
+    fused = arm("E", (20, 0), (44, 1), retriever="hybrid")
+    assert on_fusion([dense, lexical, fused], 20, ALPHA) == (
+        "Fusing does harm: E with hybrid finds less than bm25 alone at R@20 (0 won, 20 lost of 64, p < 0.0001, "
+        "Holm p < 0.0001; difference -0.31 [-0.47, -0.16]). Use bm25, or give dense less weight in [hybrid].",
+        "Fusing does harm: E with hybrid finds less than dense alone at R@20 (0 won, 10 lost of 64, p = 0.0020, "
+        "Holm p = 0.0020; difference -0.16 [-0.28, -0.06]). Use dense, or give bm25 less weight in [hybrid].",
+    )[::-1]
+    assert on_fusion([dense, fused], 20, ALPHA)[0] in on_strategies([dense, fused], 20, ALPHA).asides
+
+
+def test_a_fusion_is_not_blamed_without_a_resolved_test():
+    lexical = arm("E", (60, 1), (4, 0), retriever="bm25")
+    fused = arm("E", (56, 1), (8, 0), retriever="hybrid")
+    assert on_fusion([lexical, fused], 20, ALPHA) == ()
+    assert on_fusion([fused], 20, ALPHA) == ()
+    other = arm("E", (64, 1), retriever="dense", model="another")
+    assert on_fusion([other, arm("E", (20, 0), (44, 1), retriever="hybrid")], 20, ALPHA) == ()

@@ -161,6 +161,7 @@ def notes_on(sweep: SweepRow, rows: Sequence[CombinationRow]) -> tuple[Note, ...
     shallow = on_depth(chunks_of(rows), sweep.settings["k"])
     if shallow:
         found.append(Note("warn", "This corpus is small for these depths.", shallow))
+    found += [Note("warn", "Something cannot read this corpus.", words) for words in sweep.settings.get("warnings", ())]
     return tuple(found)
 
 

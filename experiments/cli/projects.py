@@ -12,6 +12,7 @@ import click
 from corpus.check import CheckReport, Counts
 from experiments.cli.errors import shown
 from experiments.cli.options import project_option
+from experiments.language_checks import language_warnings
 from experiments.project import PROJECT_FILE, open_project
 from experiments.sweep import check_project
 from experiments.words import listed, plural
@@ -119,8 +120,11 @@ def check(folder: Path | None) -> None:
 
     Exits with 2 when there is a fault.
     """
-    report = check_project(open_project(folder))
+    project = open_project(folder)
+    report = check_project(project)
     _tell(report)
+    for warning in language_warnings(report.documents, report.queries, project.settings, {}):
+        click.echo(f"Warning: {warning}")
     sys.exit(0 if report.ok else 2)
 
 

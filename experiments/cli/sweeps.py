@@ -67,8 +67,8 @@ def _verdicts(loaded: LoadedSweep) -> None:
     for sentence in on_strategies(arms, k, loaded.sweep.settings["alpha"]).sentences:
         click.echo(sentence)
     shallow = on_depth(chunks_of(loaded.combinations), loaded.sweep.settings["k"])
-    if shallow:
-        click.echo(shallow)
+    for warning in (*filter(None, [shallow]), *loaded.sweep.settings.get("warnings", ())):
+        click.echo(f"Warning: {warning}")
     leader = leader_of(arms, k)
     if leader is not None:
         rows = read_thresholds(leader.outcomes, [None, *loaded.sweep.settings["thresholds"]])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from experiments.outcomes import Recorded
 from experiments.reviewing.flips import Change, changes
-from experiments.verdicts.strategies import Arm
 from experiments.words import interval, listed, p_value
+
+if TYPE_CHECKING:
+    from experiments.verdicts.strategies import Arm
 
 _SEED = 20260101  # of the bootstrap of the difference
 PARTS = ("dense", "bm25")

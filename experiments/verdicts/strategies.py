@@ -11,6 +11,7 @@ from experiments.pairs import Pair, compare
 from experiments.stats.intervals import Proportion, wilson
 from experiments.stats.retrieval import recall_at
 from experiments.thresholds import Extremes, ThresholdRow
+from experiments.verdicts.fusion import on_fusion
 from experiments.words import counted, listed, p_value, plural
 
 Named = Callable[[Pair], str]  # what the other side of a pair is called
@@ -69,6 +70,7 @@ def on_strategies(arms: Sequence[Arm], k: int, alpha: float) -> Verdict:
         on_destroyed(arms),
         *_by_needle(leader, pairs, lambda pair: _arm(arms, pair.second).strategy),
         *_retrievers(leader, _against(leader, retrievers, k, alpha), arms),
+        *on_fusion(arms, k, alpha),
     ]
     return Verdict(headline, tuple(aside for aside in asides if aside))
 
