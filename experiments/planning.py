@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
+
+from sqlalchemy import Engine
 
 from experiments.conditions import describe
 from experiments.language_checks import language_warnings
 from experiments.project import Project
 from experiments.provenance import document_level
+from experiments.reading import observed_in
+from experiments.recording import query_rows
 from experiments.retrieval import cut
-from experiments.stats.intervals import questions_for_bound, wilson
+from experiments.reviewing.question_planning import needed_rows
+from experiments.reviewing.question_set import balance, bound_rows
+from experiments.stats.intervals import wilson
 from experiments.stats.resolution import fewest_discordant
 from experiments.sweep import read_inputs
+from experiments.verdicts.questions import on_difference, on_target
 from experiments.verdicts.strategies import on_depth
 from experiments.words import interval, plural
 from experiments.workbench import Workbench
+from store import reads
 
-_BOUND = 0.1  # a bluff rate teams ask for
+
+class Wanted(NamedTuple):
+    """What a sweep is to show."""
+
+    difference: float = 0.1  # between two combinations, of R@k
+    bluffs: float = 0.1  # share that is to be promised at most
+    confidence: float = 0.95  # of that promise
 
 
-def planned(project: Project) -> Iterator[str]:
+DEFAULT = Wanted()
+
+
+def planned(project: Project, engine: Engine, wanted: Wanted = DEFAULT) -> Iterator[str]:
     """Lines that describe the sweep.
+
+    Args:
+        project: What would be measured.
+        engine: The store; its newest finished sweep tells how often combinations differ.
+        wanted: What is to be shown.
 
     Raises:
         InputError: If documents or questions cannot be measured.
@@ -47,7 +70,7 @@ def planned(project: Project) -> Iterator[str]:
     shallow = on_depth({one.strategy.name: len(one.chunks) for one in cuts}, settings.ks)
     if shallow:
         yield f"Warning: {shallow}"
-    for warning in language_warnings(inputs.documents, inputs.queries, settings, bench.languages):
+    for warning in language_warnings(inputs.documents, inputs.queries, settings, {}):
         yield f"Warning: {warning}"
     for name in settings.models:
         if bench.has(name):
@@ -55,7 +78,6 @@ def planned(project: Project) -> Iterator[str]:
         else:
             yield f"{name}: {bench.why_missing(name)}; its combinations will fail."
     answerable = sum(query.answerable for query in inputs.queries)
-    unanswerable = len(inputs.queries) - answerable
     pairs = len(combinations) * (len(combinations) - 1) // 2
     half = wilson(answerable // 2, answerable)
     yield (
@@ -64,8 +86,8 @@ def planned(project: Project) -> Iterator[str]:
         f"{fewest_discordant(settings.alpha)} discordant questions that all go one way, "
         f"and among all {pairs} pairs from {fewest_discordant(settings.alpha, max(pairs, 1))}."
     )
-    needed = questions_for_bound(_BOUND)
-    yield (
-        f"To certify at most {_BOUND:.0%} bluffs with 95 % confidence takes {needed} unanswerable questions "
-        f"without one bluff; there are {unanswerable}."
-    )
+    held, k = balance(query_rows(inputs.queries, inputs.questions_hash)), max(settings.ks)
+    observed = observed_in(engine, reads.latest_sweep(engine, "finished"), k)
+    rows = needed_rows(wanted.difference, observed, settings.alpha, max(pairs, 1))
+    yield on_difference(wanted.difference, observed, rows, k, max(pairs, 1), answerable)
+    yield on_target(wanted.bluffs, wanted.confidence, bound_rows(wanted.bluffs, wanted.confidence), held)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Engine
 
+from experiments.reviewing.question_planning import Discordance, discordance
 from experiments.verdicts.strategies import Arm
 from store import reads
 from store.reads import OutcomeRecord
@@ -65,3 +66,11 @@ def chunks_of(rows: Iterable[CombinationRow]) -> dict[str, int]:
     """Chunks of each strategy that anything is recorded of and whose chunks are known."""
     cuttings = {row.strategy: row.stamp.get("cutting") for row in rows}
     return {strategy: cutting["chunks"] for strategy, cutting in cuttings.items() if cutting}
+
+
+def observed_in(engine: Engine, sweep: SweepRow | None, k: int) -> Discordance | None:
+    """How often a sweep's combinations differ at a depth; None where there is no sweep, or nothing to compare in it."""
+    if sweep is None:
+        return None
+    outcomes = reads.outcomes(engine, sweep.id or 0)
+    return discordance({str(combination): one for combination, one in outcomes.items()}, k)

@@ -6,7 +6,9 @@ from corpus.bundled import BUNDLED_DOCUMENTS
 from corpus.documents import load_documents
 from corpus.languages import language_of, languages
 
-GREEK = "Η εγγύηση ισχύει για δύο χρόνια από την ημέρα της αγοράς και καλύπτει κάθε ελάττωμα του υλικού ή της κατασκευής."
+GREEK = (
+    "Η εγγύηση ισχύει για δύο χρόνια από την ημέρα της αγοράς και καλύπτει κάθε ελάττωμα του υλικού ή της κατασκευής."
+)
 SPANISH = (
     "La garantía vale durante dos años desde el día de la compra y cubre todo defecto del material o de la fabricación."
 )

@@ -11,7 +11,9 @@ from experiments.lexical import BM25Settings
 from experiments.settings import Settings
 
 ENGLISH = "The warranty is valid for two years from the day of purchase and covers every defect of the material used."
-GREEK = "Η εγγύηση ισχύει για δύο χρόνια από την ημέρα της αγοράς και καλύπτει κάθε ελάττωμα του υλικού ή της κατασκευής."
+GREEK = (
+    "Η εγγύηση ισχύει για δύο χρόνια από την ημέρα της αγοράς και καλύπτει κάθε ελάττωμα του υλικού ή της κατασκευής."
+)
 SPANISH = (
     "La garantía vale durante dos años desde el día de la compra y cubre todo defecto del material o de la fabricación."
 )

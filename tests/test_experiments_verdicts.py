@@ -304,12 +304,15 @@ def test_lists_as_deep_as_the_corpus_say_that_they_prove_nothing() -> None:
 def test_a_fusion_that_is_significantly_worse_than_one_of_its_parts_is_said_to_do_harm():
     dense, lexical = arm("E", (10, 0), (54, 1)), arm("E", (64, 1), retriever="bm25")
     fused = arm("E", (20, 0), (44, 1), retriever="hybrid")
-    assert on_fusion([dense, lexical, fused], 20, ALPHA) == (
-        "Fusing does harm: E with hybrid finds less than bm25 alone at R@20 (0 won, 20 lost of 64, p < 0.0001, "
-        "Holm p < 0.0001; difference -0.31 [-0.47, -0.16]). Use bm25, or give dense less weight in [hybrid].",
-        "Fusing does harm: E with hybrid finds less than dense alone at R@20 (0 won, 10 lost of 64, p = 0.0020, "
-        "Holm p = 0.0020; difference -0.16 [-0.28, -0.06]). Use dense, or give bm25 less weight in [hybrid].",
-    )[::-1]
+    assert (
+        on_fusion([dense, lexical, fused], 20, ALPHA)
+        == (
+            "Fusing does harm: E with hybrid finds less than bm25 alone at R@20 (0 won, 20 lost of 64, p < 0.0001, "
+            "Holm p < 0.0001; difference -0.31 [-0.47, -0.16]). Use bm25, or give dense less weight in [hybrid].",
+            "Fusing does harm: E with hybrid finds less than dense alone at R@20 (0 won, 10 lost of 64, p = 0.0020, "
+            "Holm p = 0.0020; difference -0.16 [-0.28, -0.06]). Use dense, or give bm25 less weight in [hybrid].",
+        )[::-1]
+    )
     assert on_fusion([dense, fused], 20, ALPHA)[0] in on_strategies([dense, fused], 20, ALPHA).asides
 
 

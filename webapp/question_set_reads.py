@@ -13,12 +13,15 @@ from corpus.check import CheckReport, check
 from corpus.extraction.limits import Limits
 from corpus.questions import Judgement, Needle, Query, Require, Stratum
 from experiments.project import Project, ProjectError
+from experiments.reading import observed_in
 from experiments.recording import query_rows
+from experiments.reviewing.question_planning import Discordance
 from experiments.reviewing.question_set import set_change
 from store import reads, reads_history
 from store.needle_spans import needle_spans
 from store.tables import QueryRow, SweepRow
 from webapp import params
+from webapp.contexts import question_tables
 from webapp.contexts.question_tables import Checked, Choice
 from webapp.dashboard import dashboard
 from webapp.errors import PageError
@@ -46,6 +49,7 @@ class Read(NamedTuple):
     sweeps: list[SweepRow]
     choice: Choice
     checked: Checked | None
+    observed: Discordance | None  # between the sweep's combinations, at the chosen depth
 
 
 def read(*, always_check: bool = False) -> Read:
@@ -56,6 +60,8 @@ def read(*, always_check: bool = False) -> Read:
     sweep = _sweep(sweeps)
     choice = Choice(
         sweep=sweep.id if sweep else None,
+        difference=(params.decimal(request.args, "points", 0.1, 100, 10.0) or 10.0) / 100,
+        k=params.integer_of(request.args, "k", question_tables.ks_of(sweep), question_tables.ks_of(sweep)[-1]),
         target=(params.decimal(request.args, "target", 0.1, 50, 10.0) or 10.0) / 100,
         confidence=(params.decimal(request.args, "confidence", 50, 99.9, 95.0) or 95.0) / 100,
         check=params.flag(request.args, "check") or always_check,
@@ -64,7 +70,7 @@ def read(*, always_check: bool = False) -> Read:
     checked = _check(queries) if choice.check or sweep is None else None
     if sweep is None and checked and checked.report:
         queries = query_rows(checked.report.queries, "")
-    return Read(queries, sweep, _distinct(sweeps, sweep), choice, checked)
+    return Read(queries, sweep, _distinct(sweeps, sweep), choice, checked, observed_in(engine, sweep, choice.k))
 
 
 def what() -> str:

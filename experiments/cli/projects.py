@@ -157,9 +157,33 @@ def _tell(report: CheckReport) -> None:
 
 @click.command()
 @project_option
-def plan(folder: Path | None) -> None:
-    """Say what `run` would do: combinations, chunks, texts to embed, and what these questions could show."""
-    from experiments.planning import planned
+@click.option(
+    "--difference",
+    type=click.FloatRange(0.1, 100),
+    default=10,
+    show_default=True,
+    help="Of R@k that is to be seen, in points.",
+)
+@click.option(
+    "--bluffs-at-most",
+    "bluffs",
+    type=click.FloatRange(0.1, 50),
+    default=10,
+    show_default=True,
+    help="Per cent of bluffs that are to be promised.",
+)
+@click.option("--confidence", type=click.FloatRange(50, 99.9), default=95, show_default=True,
+              help="Of that promise, in per cent.")  # fmt: skip
+def plan(folder: Path | None, difference: float, bluffs: float, confidence: float) -> None:
+    """Say what `run` would do: combinations, chunks, texts to embed, and what these questions could show.
 
-    for line in planned(open_project(folder)):
+    How many questions a difference takes is reckoned from how often the combinations of the newest finished sweep
+    differ, where there is one.
+    """
+    from experiments.planning import Wanted, planned
+    from store.engine import open_store
+
+    project = open_project(folder)
+    wanted = Wanted(difference / 100, bluffs / 100, confidence / 100)
+    for line in planned(project, open_store(project.store_url), wanted):
         click.echo(line)

@@ -165,6 +165,39 @@ def questions_needed(wins: SupportsIndex, losses: SupportsIndex, n: SupportsInde
     return None if needed is None else math.ceil(needed * asked / discordant) - asked
 
 
+def questions_for_difference(
+    difference: float, discordant_share: float, alpha: float, power: float, family: int = 1
+) -> int | None:
+    """Return about how many questions show a true difference between two combinations.
+
+    Of the questions on which two combinations differ, a share of ``(1 + difference / discordant_share) / 2`` is then
+    won by the better one; enough questions are asked when as many are expected to be discordant as the exact sign
+    test needs.
+
+    Args:
+        difference: Of the shares of questions found, above 0, at most the discordant share.
+        discordant_share: Share of questions on which the two differ, in (0, 1].
+        alpha: Significance level, strictly between 0 and 1.
+        power: Probability of resolving the pair, strictly between 0 and 1.
+        family: Tests corrected for (Holm's largest factor), at least 1.
+
+    Returns:
+        The number, or None when 100,000 discordant questions would not be enough.
+
+    Raises:
+        ValueError: If an argument is out of range, or the difference is more than they differ on.
+
+    References:
+        Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics 1987.
+    """
+    share, gap = closed_fraction("discordant_share", discordant_share), closed_fraction("difference", difference)
+    tests = integer("family", family, 1)
+    if not 0 < gap <= share:
+        raise ValueError(f"difference must be above 0 and at most discordant_share = {share:g}, got {gap:g}")
+    needed = discordant_needed((1 + gap / share) / 2, open_fraction("alpha", alpha) / tests, power)
+    return None if needed is None else math.ceil(needed / share - 1e-9)
+
+
 @lru_cache(maxsize=4096)
 def _needed_at_share(ahead: float, alpha: float) -> int | None:
     """Find the least number; `ahead` is the leading side's share, over 1/2."""

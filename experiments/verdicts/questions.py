@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from corpus.faults import Fault
+from experiments.reviewing.question_planning import Discordance, NeededRow
 from experiments.reviewing.question_set import (
     FAULT_KINDS,
+    POWER,
     Balance,
     BoundRow,
     SetChange,
@@ -95,6 +97,39 @@ def on_target(target: float, confidence: float, rows: Sequence[BoundRow], held: 
     return (
         f"To promise at most {_percent(target)} bluffs with {_percent(confidence)} confidence takes {none:,} "
         f"unanswerable questions without a single bluff: {listed(said)}. Each bluff that is seen takes more."
+    )
+
+
+def on_difference(
+    difference: float, observed: Discordance | None, rows: Sequence[NeededRow], k: int, pairs: int, asked: int
+) -> str:
+    """How many questions it takes to see a difference between two combinations.
+
+    Args:
+        difference: Of R@k.
+        observed: How often pairs differed in the sweep; None where nothing was measured.
+        rows: What it takes, at several shares; the middle one is said.
+        k: Depth.
+        pairs: Pairs that are tested together.
+        asked: Answerable questions there are.
+    """
+    row = rows[len(rows) // 2]
+    points = f"{100 * difference:g} points"
+    basis = (
+        f"if two combinations differ on {row.discordant_share:.0%} of the questions, which is assumed: nothing is "
+        "measured yet"
+        if observed is None
+        else f"if two combinations differ on {row.discordant_share:.0%} of the questions, as half of the "
+        f"{plural(observed.pairs, 'pair')} of this sweep do or less (on {plural(observed.n, 'question')})"
+    )
+    if row.alone is None:
+        return f"A difference of {points} in R@{k} cannot be there {basis}: it would be larger than that."
+    more = "enough" if row.alone <= asked else f"{row.alone - asked:,} more are needed"
+    together = "" if row.family is None or pairs == 1 else f", and about {row.family:,} among all {pairs:,} pairs"
+    return (
+        f"To see a difference of {points} in R@{k} with {POWER:.0%} power takes about "
+        f"{plural(row.alone, 'answerable question')} in one planned comparison{together}, {basis}. "
+        f"There are {asked:,}: {more}."
     )
 
 

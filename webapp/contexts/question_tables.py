@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from corpus.check import CheckReport
 from experiments.reviewing import question_set
+from experiments.reviewing.question_planning import Discordance, needed_rows
 from experiments.reviewing.question_set import Balance, FaultKind, NeedleRow, SetChange
+from experiments.settings import Settings
 from store.tables import QueryRow, SweepRow
 from webapp.exports import Cell, Column, Table
 
@@ -17,14 +19,18 @@ LABELS = {
     "half_width_at_0_9": "± near 0.9", "bound_of_none": "Bound when none is seen", "win_share": "Won of the discordant",
     "needed": "Discordant needed, alone", "needed_in_family": "Discordant needed, among all pairs",
     "difference": "Difference in R@k", "bluffs": "Bluffs seen", "questions": "Unanswerable questions needed",
+    "of": "Where the share comes from", "discordant_share": "Share of questions two combinations differ on",
+    "questions_alone": "Questions needed, alone", "questions_in_family": "Questions needed, among all pairs",
 }  # fmt: skip
-TABLES = ("pairs", "unanswerable", "widths", "differences", "bounds", "faults")
+TABLES = ("pairs", "unanswerable", "widths", "differences", "planning", "bounds", "faults")
 
 
 class Choice(NamedTuple):
     """The state of the page."""
 
     sweep: int | None
+    difference: float  # of R@k, to be seen
+    k: int
     target: float  # share of bluffs to promise
     confidence: float
     check: bool
@@ -49,7 +55,12 @@ class FaultRow(NamedTuple):
 
 
 def table(
-    which: str, queries: Sequence[QueryRow], sweep: SweepRow | None, choice: Choice, checked: Checked | None
+    which: str,
+    queries: Sequence[QueryRow],
+    sweep: SweepRow | None,
+    choice: Choice,
+    checked: Checked | None,
+    observed: Discordance | None,
 ) -> Table:
     """One of the page's tables as data.
 
@@ -59,6 +70,7 @@ def table(
         sweep: The sweep that measured it.
         choice: The promise that is asked for.
         checked: What a check found.
+        observed: How often the sweep's combinations differ.
 
     Raises:
         ValueError: If there is no such table.
@@ -79,6 +91,10 @@ def table(
         pairs = question_set.pairs_of(combinations_of(sweep))
         names = ("win_share", "needed", "needed_in_family", "difference")
         rows = question_set.detectable(held.answerable, alpha_of(sweep), pairs)
+    elif which == "planning":
+        names = ("of", "discordant_share", "questions_alone", "questions_in_family")
+        pairs = question_set.pairs_of(combinations_of(sweep))
+        rows = needed_rows(choice.difference, observed, alpha_of(sweep), pairs)
     elif which == "bounds":
         names, rows = ("bluffs", "questions"), question_set.bound_rows(choice.target, choice.confidence)
     elif which == "faults":
@@ -130,6 +146,11 @@ def fault_rows(report: CheckReport) -> list[FaultRow]:
 def alpha_of(sweep: SweepRow | None) -> float:
     """The significance level that is used with the set."""
     return float(sweep.settings.get("alpha", 0.05)) if sweep else 0.05
+
+
+def ks_of(sweep: SweepRow | None) -> tuple[int, ...]:
+    """The depths that are measured with the set."""
+    return tuple(sweep.settings["k"]) if sweep else Settings().ks
 
 
 def combinations_of(sweep: SweepRow | None) -> int:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from corpus.check import CheckReport
 from experiments.reviewing import question_set
+from experiments.reviewing.question_planning import Discordance, NeededRow, needed_rows
 from experiments.reviewing.question_set import (
     Balance,
     BoundRow,
@@ -81,6 +82,10 @@ class QuestionsContext:
     detectable: tuple[Detectable, ...]
     pairs: int
     alpha: float
+    difference_sentence: str
+    difference: str
+    ks: tuple[int, ...]
+    planning: tuple[NeededRow, ...]
     target_sentence: str
     target: str
     confidence: str
@@ -97,6 +102,7 @@ def build(
     sweeps: Sequence[SweepRow],
     choice: Choice,
     checked: Checked | None,
+    observed: Discordance | None,
     what: str,
     links: Links,
 ) -> QuestionsContext:
@@ -108,6 +114,7 @@ def build(
         sweeps: All that may be chosen, newest first.
         choice: What is shown.
         checked: What a check found, None where none was asked for.
+        observed: How often the sweep's combinations differ at the chosen depth; None where there are no two.
         what: What would be checked, in words.
         links: Addresses.
     """
@@ -117,6 +124,8 @@ def build(
     rows = question_set.needle_rows(queries)
     overlaps = question_set.overlaps(queries)
     bounds = question_set.bound_rows(choice.target, choice.confidence)
+    pairs = question_set.pairs_of(combinations)
+    planning = needed_rows(choice.difference, observed, alpha, pairs)
     return QuestionsContext(
         verdict=verdict.headline,
         verdict_kind="" if held.answerable and held.near and held.far else "open",
@@ -135,9 +144,15 @@ def build(
         width_spec=question_figures.width_spec(held),
         width_summary=question_figures.width_summary(held),
         widths=tuple(question_set.widths(held)),
-        detectable=tuple(question_set.detectable(held.answerable, alpha, question_set.pairs_of(combinations))),
-        pairs=question_set.pairs_of(combinations),
+        detectable=tuple(question_set.detectable(held.answerable, alpha, pairs)),
+        pairs=pairs,
         alpha=alpha,
+        difference_sentence=verdicts_questions.on_difference(
+            choice.difference, observed, planning, choice.k, pairs, held.answerable
+        ),
+        difference=f"{100 * choice.difference:g}",
+        ks=question_tables.ks_of(sweep),
+        planning=tuple(planning),
         target_sentence=verdicts_questions.on_target(choice.target, choice.confidence, bounds, held),
         target=f"{100 * choice.target:g}",
         confidence=f"{100 * choice.confidence:g}",

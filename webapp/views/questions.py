@@ -20,16 +20,24 @@ def page() -> Response:
     """The set of a sweep; of the project's files where nothing was measured yet."""
     read = question_set_reads.read()
     context = questions.build(
-        read.queries, read.sweep, read.sweeps, read.choice, read.checked, question_set_reads.what(), _links(read)
+        read.queries,
+        read.sweep,
+        read.sweeps,
+        read.choice,
+        read.checked,
+        read.observed,
+        question_set_reads.what(),
+        _links(read),
     )
-    return rendering.page("questions", context, "check", "bounds")
+    return rendering.page("questions", context, "check", "planning", "bounds")
 
 
 @blueprint.get(f"/questions/<any({', '.join(question_tables.TABLES)}):which>.<any(csv, json, md):form>")
 def table(which: str, form: Format) -> Response:
     """A table of the page as a file."""
     read = question_set_reads.read(always_check=which == "faults")
-    return exports.respond(question_tables.table(which, read.queries, read.sweep, read.choice, read.checked), form)
+    table = question_tables.table(which, read.queries, read.sweep, read.choice, read.checked, read.observed)
+    return exports.respond(table, form)
 
 
 @blueprint.get("/questions/<any(measured, project):which>.<any(csv, jsonl):form>")
