@@ -14,6 +14,7 @@ DEFAULT_RETRIEVERS = RETRIEVERS[
 ]  # the others read every pair or every token with a second model: minutes, not seconds
 MODEL_FREE_RETRIEVERS = frozenset({"bm25", "late"})
 SCORER_RETRIEVERS = frozenset({"rerank", "late"})
+FUSED = frozenset({"hybrid", "rerank"})  # retrievers that begin with the fused ranking
 
 _CUTS: tuple[str, ...] = get_args(Cuts)
 _SETTINGS = ("cuts", "header", "overlap", "budget")

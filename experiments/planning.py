@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sqlalchemy import Engine
-
 from experiments.conditions import describe
 from experiments.language_checks import language_warnings
 from experiments.project import Project
@@ -24,6 +22,7 @@ from experiments.verdicts.strategies import on_depth
 from experiments.words import interval, plural
 from experiments.workbench import Workbench
 from store import reads
+from store.engine import open_store
 
 
 class Wanted(NamedTuple):
@@ -37,12 +36,11 @@ class Wanted(NamedTuple):
 DEFAULT = Wanted()
 
 
-def planned(project: Project, engine: Engine, wanted: Wanted = DEFAULT) -> Iterator[str]:
+def planned(project: Project, wanted: Wanted = DEFAULT) -> Iterator[str]:
     """Lines that describe the sweep.
 
     Args:
-        project: What would be measured.
-        engine: The store; its newest finished sweep tells how often combinations differ.
+        project: What would be measured; the newest finished sweep in its store tells how often combinations differ.
         wanted: What is to be shown.
 
     Raises:
@@ -70,7 +68,7 @@ def planned(project: Project, engine: Engine, wanted: Wanted = DEFAULT) -> Itera
     shallow = on_depth({one.strategy.name: len(one.chunks) for one in cuts}, settings.ks)
     if shallow:
         yield f"Warning: {shallow}"
-    for warning in language_warnings(inputs.documents, inputs.queries, settings, {}):
+    for warning in language_warnings(inputs.documents, inputs.queries, settings, bench.languages):
         yield f"Warning: {warning}"
     for name in settings.models:
         if bench.has(name):
@@ -86,6 +84,7 @@ def planned(project: Project, engine: Engine, wanted: Wanted = DEFAULT) -> Itera
         f"{fewest_discordant(settings.alpha)} discordant questions that all go one way, "
         f"and among all {pairs} pairs from {fewest_discordant(settings.alpha, max(pairs, 1))}."
     )
+    engine = open_store(project.store_url)
     held, k = balance(query_rows(inputs.queries, inputs.questions_hash)), max(settings.ks)
     observed = observed_in(engine, reads.latest_sweep(engine, "finished"), k)
     rows = needed_rows(wanted.difference, observed, settings.alpha, max(pairs, 1))

@@ -197,14 +197,14 @@ def _read(file: Path) -> Project:
     root = file.parent
     tables = {
         name: Table(file, name, content.pop(name, {}), faults)
-        for name in ("corpus", "sweep", "bm25", "rerank", "store", "tracking", "server", "ask", "extraction")
+        for name in ("corpus", "sweep", "bm25", "hybrid", "rerank", "store", "tracking", "server", "ask", "extraction")
     }
     strategies = own_strategies(file, content.pop("strategies", {}), faults)
     models = own_models(file, content.pop("models", {}), faults)
     for name, value in content.items():
         known = ", ".join(f"[{table}]" for table in (*tables, "strategies.NAME", "models.NAME"))
         faults.append(Fault(str(file), line_of(file, name), str(value)[:60], f"{name}: unknown", f"allowed: {known}"))
-    settings = read_settings(tables["sweep"], tables["bm25"], tables["rerank"], strategies, models)
+    settings = read_settings(tables["sweep"], tables["bm25"], tables["hybrid"], tables["rerank"], strategies, models)
     corpus = tables["corpus"]
     documents = _path(corpus, "documents", "documents")
     questions = _path(corpus, "questions", "questions.jsonl")

@@ -58,6 +58,9 @@ class Fusion:
         return f"k = {self.k:g}, {weights}"
 
 
+DEFAULT_FUSION = Fusion()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
     """Chunks of every query, best first.
@@ -164,6 +167,12 @@ def reciprocal_rank_fusion(
         ranks = rank_matrix(ranking, n_chunks)
         fused += np.where(ranks > 0, weight / (k + np.maximum(ranks, 1)), 0.0)
     return rank(fused, depth, positive_only=True, decimals=FUSED_DECIMALS)
+
+
+def fuse(dense: Ranking, lexical: Ranking, n_chunks: int, fusion: Fusion) -> Ranking:
+    """The hybrid ranking: the dense and the lexical one of the same queries, fused as the settings say."""
+    weights = (fusion.dense, fusion.bm25)
+    return reciprocal_rank_fusion([dense, lexical], n_chunks, k=fusion.k, weights=weights)
 
 
 def fuse_lists(lists: Sequence[Sequence[Id]], k: int = FUSION_K) -> list[Id]:

@@ -121,6 +121,15 @@ class Recorder:
         self.record(row, retrieval, stamp, scorer, earlier.measured_in or earlier.sweep_key)
         return True
 
+    def warn(self, warnings: Sequence[str]) -> None:
+        """Tell what a reader of the numbers must know, and keep it with the sweep."""
+        for warning in warnings:
+            self._say(f"Warning: {warning}")
+        sweep = reads.sweep(self._engine, self._sweep_id)
+        if warnings and sweep is not None:
+            settings = {**sweep.settings, "warnings": list(warnings)}
+            writes.update_sweep(self._engine, self._sweep_id, settings=settings)
+
     @contextmanager
     def attempt(self, row: CombinationRow) -> Iterator[None]:
         """Run one combination; whatever goes wrong in it is its reason, and the next one goes on."""

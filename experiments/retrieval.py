@@ -24,11 +24,13 @@ from experiments.lexical import BM25Index
 from experiments.measures import TIMED_QUESTIONS
 from experiments.outcomes import Outcome, collect
 from experiments.ranking import (
+    DEFAULT_FUSION,
+    Fusion,
     Ranking,
     dense_distances,
     distance_identity_error,
+    fuse,
     rank,
-    reciprocal_rank_fusion,
 )
 from experiments.relevance import Held, Projection, precision_omegas, project
 from experiments.second_models import SecondModel
@@ -128,7 +130,14 @@ def index(
 
 
 def retrieve(
-    index: Index, retriever: str, lexical: BM25Index, bm25: Ranking, depth: int, second: SecondModel | None = None
+    index: Index,
+    retriever: str,
+    lexical: BM25Index,
+    bm25: Ranking,
+    depth: int,
+    second: SecondModel | None = None,
+    *,
+    fusion: Fusion = DEFAULT_FUSION,
 ) -> Retrieval:
     """Rank by one retriever and read every question's outcome.
 
@@ -139,6 +148,7 @@ def retrieve(
         bm25: Its full ranking of all questions.
         depth: How many top hits to keep with each outcome.
         second: The second model over the same chunks, for the retrievers that have one.
+        fusion: How the dense and the BM25 ranking are fused.
 
     Raises:
         ValueError: If the retriever is unknown, or lacks its second model.
@@ -151,7 +161,7 @@ def retrieve(
         raise ValueError(f"retriever {retriever!r} {'lacks its' if second is None else 'has no'} second model")
     stages = _STAGES[retriever]
     if "fuse" in stages:
-        first = reciprocal_rank_fusion([dense, bm25], len(index.cut.chunks))
+        first = fuse(dense, bm25, len(index.cut.chunks), fusion)
     else:
         first = bm25 if retriever == "bm25" else dense
     times = dict(index.milliseconds)
@@ -161,7 +171,7 @@ def retrieve(
         times["lexical"] = _times(lambda row: lexical.scores(questions[row : row + 1]), len(questions))
     if "fuse" in stages:
         times["fuse"] = _times(
-            lambda row: reciprocal_rank_fusion([_row(dense, row), _row(bm25, row)], len(index.cut.chunks)),
+            lambda row: fuse(_row(dense, row), _row(bm25, row), len(index.cut.chunks), fusion),
             len(questions),
         )
     return Retrieval(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import Engine
 
 from experiments.chunking import chunk_corpus
+from experiments.language_checks import language_warnings
 from experiments.lexical import BM25Index
 from experiments.outcomes import HITS_KEPT
 from experiments.progress import CancelledError, Progress
@@ -57,6 +58,7 @@ def run_sweep(
     recorder = Recorder(engine, project, sweep_id, inputs.queries, say)
     try:
         bench = Workbench(project, inputs)
+        recorder.warn(language_warnings(inputs.documents, inputs.queries, project.settings, bench.languages))
         waiting = [row for row in reads.combinations(engine, sweep_id) if row.state != "recorded"]
         waiting = _read_again(engine, project, inputs, bench, recorder, waiting, fresh)
         _measure(engine, sweep_id, project, inputs, bench, recorder, waiting)
@@ -155,5 +157,5 @@ def _strategy(
             if model not in indexes:
                 indexes[model] = bench.index(cut, model, progress)
             second = bench.seconds.model(row, cut, progress)
-            retrieval = retrieve(indexes[model], row.retriever, lexical, bm25, depth, second)
+            retrieval = retrieve(indexes[model], row.retriever, lexical, bm25, depth, second, fusion=settings.fusion)
             recorder.record(row, retrieval, bench.encoder(model).stamp, second.stamp if second else None)

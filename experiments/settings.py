@@ -24,6 +24,7 @@ from experiments.lexical import BM25Settings
 from experiments.model_files import DEFAULT_LATE_MODEL, DEFAULT_MODEL, DEFAULT_RERANKER
 from experiments.model_settings import chosen_models
 from experiments.model_specs import Kind, ModelSpec, plain_spec
+from experiments.ranking import DEFAULT_FUSION, Fusion
 from experiments.toml_tables import Table, line_of
 
 # Of the optional generator.
@@ -48,6 +49,7 @@ class Settings:
     alpha: float = 0.05
     seed: int = 20260101
     bm25: BM25Settings = field(default_factory=BM25Settings)
+    fusion: Fusion = DEFAULT_FUSION
 
     @property
     def combinations(self) -> tuple[Combination, ...]:
@@ -108,11 +110,12 @@ def own_strategies(file: Path, tables: Any, faults: list[Fault]) -> dict[str, St
 def read_settings(
     sweep: Table,
     bm25: Table,
+    hybrid: Table,
     rerank: Table,
     strategies: Mapping[str, Strategy],
     models: Mapping[str, ModelSpec] | None = None,
 ) -> Settings:
-    """Read `[sweep]`, `[bm25]` and `[rerank]`; faults go to the tables' list, the defaults stand in."""
+    """Read `[sweep]`, `[bm25]`, `[hybrid]` and `[rerank]`; faults go to the tables' list, the defaults stand in."""
     named = dict(models or {})
     plain = Settings()
     own = tuple(strategies)
@@ -153,6 +156,7 @@ def read_settings(
         alpha=alpha,
         seed=seed,
         bm25=_bm25(bm25),
+        fusion=_fusion(hybrid),
     )
 
 
@@ -220,6 +224,20 @@ def _bm25(table: Table) -> BM25Settings:
         return BM25Settings(k1=float(k1), b=float(b), tokeniser=tokeniser, stemming=stemming)
     except ValueError as error:
         table.fault("", f"{k1}, {b}, {tokeniser}, {stemming}", str(error), "correct it")
+        return plain
+
+
+def _fusion(table: Table) -> Fusion:
+    plain = DEFAULT_FUSION
+    k, dense, bm25 = (
+        float(table.take(key, (int, float), default, "a number"))
+        for key, default in (("k", plain.k), ("dense", plain.dense), ("bm25", plain.bm25))
+    )
+    table.finish("k, dense, bm25")
+    try:
+        return Fusion(k=k, dense=dense, bm25=bm25)
+    except ValueError as error:
+        table.fault("", f"{k:g}, {dense:g}, {bm25:g}", str(error), "k = 60 and weights of 1 are usual")
         return plain
 
 

@@ -19,7 +19,7 @@ from corpus.documents import Document
 from corpus.faults import Fault
 from corpus.fingerprint import corpus_hash, questions_hash, wording_hash
 from corpus.questions import Query
-from experiments.conditions import Strategy
+from experiments.conditions import FUSED, Strategy
 from experiments.models import ModelStamp
 from experiments.processes import lives
 from experiments.project import Project
@@ -128,6 +128,7 @@ def retrieval_key(
         retriever,
         stamp.cache_stamp,
         settings.bm25.spec if retriever not in ("dense", "late") else "",
+        [settings.fusion.k, settings.fusion.dense, settings.fusion.bm25] if retriever in FUSED else "",
         *second,
     )
 
@@ -145,6 +146,7 @@ def settings_record(settings: Settings) -> dict[str, Any]:
         "alpha": settings.alpha,
         "seed": settings.seed,
         "bm25": settings.bm25.describe(),
+        **({"hybrid": settings.fusion.describe()} if FUSED & set(settings.retrievers) else {}),
     }
 
 

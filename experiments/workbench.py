@@ -46,6 +46,11 @@ class Workbench:
         """Whether a model was found."""
         return name in self._models
 
+    @property
+    def languages(self) -> dict[str, str]:
+        """The one language each model is made for, by its card; empty where it names none or several."""
+        return {name: model.encoder.stamp.language for name, model in self._models.items()}
+
     def why_missing(self, name: str) -> str:
         """Why a model was not found; empty where it was."""
         return self._missing.get(name, "")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from small_project import QUESTIONS, WordEncoder, cannot_be_found, make_project, small_project
-from sqlalchemy import Engine
 
 from experiments.models import ModelError
 from experiments.planning import Wanted, planned
 from experiments.runner import run_sweep
 from experiments.sweep import InputError
+from store.engine import open_store
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> WordEncoder:
     return encoder
 
 
-def test_the_plan_counts_what_the_sweep_then_does(tmp_path: Path, encoder: WordEncoder, engine: Engine) -> None:
+def test_the_plan_counts_what_the_sweep_then_does(tmp_path: Path, encoder: WordEncoder) -> None:
     project = small_project(tmp_path, 'models = ["words", "./gone"]\nthresholds = [0.5]\n')
-    lines = list(planned(project, engine))
+    lines = list(planned(project))
     assert lines[0] == (
         "30 combinations: 6 strategies x dense, bm25, hybrid x words, ./gone; 1 threshold and none are read from each."
     )
@@ -38,44 +38,42 @@ def test_the_plan_counts_what_the_sweep_then_does(tmp_path: Path, encoder: WordE
     assert lines[7].startswith("Warning: A has 2 chunks, B has 2 chunks")
     assert lines[9] == f"./gone: {cannot_be_found('./gone')}; its combinations will fail."
     assert encoder.encoded == []
-    result = run_sweep(engine, project)
+    result = run_sweep(open_store(project.store_url), project)
     assert lines[8] == f"words: {result.embedded} texts to embed, the others are cached."
     assert (result.recorded, result.failed) == (18, 12)
-    assert list(planned(project, engine))[8] == "words: 0 texts to embed, the others are cached."
+    assert list(planned(project))[8] == "words: 0 texts to embed, the others are cached."
 
 
-def test_the_plan_says_what_these_questions_could_show(tmp_path: Path, encoder: WordEncoder, engine: Engine) -> None:
+def test_the_plan_says_what_these_questions_could_show(tmp_path: Path, encoder: WordEncoder) -> None:
     project = small_project(tmp_path, 'strategies = ["A", "E"]\nretrievers = ["dense"]\n')
-    *_, power, seen, bound = planned(project, engine)
+    *_, power, seen, bound = planned(project)
     assert "With 4 answerable questions a share near one half is known to within [0.15, 0.85]" in power
     assert "resolved from 6 discordant questions that all go one way" in power
     assert seen.startswith(
-        "To see a difference of 10 points in R@20 with 80% power takes about 155 answerable questions in one planned "
-        "comparison, if two combinations differ on 20% of the questions, which is assumed: nothing is measured yet."
+        "To see a difference of 10 points in R@20 with 80 % power takes about 168 answerable questions in one planned "
+        "comparison, if two combinations differ on 20 % of the questions, which is assumed: nothing is measured yet."
     )
     assert bound == (
         "To promise at most 10 % bluffs with 95 % confidence takes 29 unanswerable questions without a single bluff: "
         "28 more near ones are needed and 28 more far ones are needed. Each bluff that is seen takes more."
     )
-    run_sweep(engine, project)
-    *_, seen, _ = planned(project, engine, Wanted(difference=0.6))
+    run_sweep(open_store(project.store_url), project)
+    *_, seen, _ = planned(project, Wanted(difference=0.6))
     assert "as half of the 1 pair of this sweep do or less (on 4 questions)" in seen
 
 
-def test_a_destroyed_needle_is_counted_before_anything_is_embedded(
-    tmp_path: Path, encoder: WordEncoder, engine: Engine
-) -> None:
+def test_a_destroyed_needle_is_counted_before_anything_is_embedded(tmp_path: Path, encoder: WordEncoder) -> None:
     project = small_project(
         tmp_path,
         'strategies = ["tiny", "E"]\n',
         more='[strategies.tiny]\ncuts = "blind"\nbudget = 20\n',
     )
-    lines = list(planned(project, engine))
+    lines = list(planned(project))
     assert lines[1].endswith("3 needles destroyed")
     assert lines[2].endswith("0 needles destroyed")
 
 
-def test_faulty_input_has_no_plan(tmp_path: Path, encoder: WordEncoder, engine: Engine) -> None:
+def test_faulty_input_has_no_plan(tmp_path: Path, encoder: WordEncoder) -> None:
     make_project(tmp_path, questions=[*QUESTIONS, QUESTIONS[0]])
     with pytest.raises(InputError, match="n1"):
-        list(planned(small_project(tmp_path, questions=[*QUESTIONS, QUESTIONS[0]]), engine))
+        list(planned(small_project(tmp_path, questions=[*QUESTIONS, QUESTIONS[0]])))

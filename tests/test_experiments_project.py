@@ -67,8 +67,8 @@ cuts = "blind"
 """,
     )
     assert sorted(found, key=lambda one: int(one.split(":")[1])) == [
-        ":1: colour: unknown: 'red'. allowed: [corpus], [sweep], [bm25], [rerank], [store], [tracking], [server], "
-        "[ask], [extraction], [strategies.NAME], [models.NAME]",
+        ":1: colour: unknown: 'red'. allowed: [corpus], [sweep], [bm25], [hybrid], [rerank], [store], [tracking], "
+        "[server], [ask], [extraction], [strategies.NAME], [models.NAME]",
         ":4: [corpus] documents: must be a path in quotes: '3'. correct it",
         ":5: [corpus] stripfrontmatter: unknown setting: 'True'. "
         "allowed are documents, questions, strip_front_matter, strip_bibliography",

@@ -11,9 +11,11 @@ from hypothesis.extra import numpy as hnp
 from experiments import ranking
 from experiments.ranking import (
     ABSENT,
+    Fusion,
     Ranking,
     dense_distances,
     distance_identity_error,
+    fuse,
     fuse_lists,
     rank,
     rank_matrix,
@@ -227,3 +229,24 @@ def test_the_identity_error_is_tiny_for_unit_vectors_and_shows_a_norm_that_is_of
     assert distance_identity_error(queries, chunks * np.float32(1.1)) == pytest.approx(0.105, abs=1e-5)
     with pytest.raises(ValueError, match="sample must be at least 1, got 0"):
         distance_identity_error(queries, chunks, sample=0)
+
+
+def test_weights_multiply_the_reciprocal_ranks():
+    dense, lexical = ranking_of([0, 1, 2]), ranking_of([2, 1, ABSENT])
+    equal = fuse(dense, lexical, 3, Fusion())
+    assert equal.order.tolist() == reciprocal_rank_fusion([dense, lexical], 3).order.tolist() == [[2, 1, 0]]
+    leaning = fuse(dense, lexical, 3, Fusion(k=10, dense=3, bm25=0.5))
+    assert leaning.order.tolist() == [[1, 2, 0]]
+    np.testing.assert_allclose(
+        leaning.scores, [[3 / 12 + 0.5 / 12, 3 / 13 + 0.5 / 11, 3 / 11]], rtol=1e-12
+    )  # fmt: skip
+
+
+def test_fusion_settings_are_said_in_words_and_refused_where_they_make_no_sense():
+    assert Fusion().describe() == "k = 60, equal weights"
+    assert Fusion(k=10, dense=1, bm25=2.5).describe() == "k = 10, weights: dense 1, bm25 2.5"
+    for wrong in ({"k": -1}, {"dense": 0}, {"bm25": float("nan")}, {"k": float("inf")}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            Fusion(**wrong)
+    with pytest.raises(ValueError, match="2 rankings need as many weights above 0"):
+        reciprocal_rank_fusion([ranking_of([0]), ranking_of([0])], 1, weights=[1.0])

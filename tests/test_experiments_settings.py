@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from corpus.faults import Fault
 from experiments.models import DEFAULT_LATE_MODEL, DEFAULT_MODEL, DEFAULT_RERANKER
+from experiments.project import ProjectError, open_project
+from experiments.ranking import Fusion
 from experiments.settings import Settings, _thresholds
 from experiments.toml_tables import Table, line_of
 
@@ -66,3 +68,14 @@ def test_a_setting_is_found_in_its_table(tmp_path: Path, text: str, table: str, 
     file = tmp_path / "x.toml"
     file.write_text(text)
     assert line_of(file, table, key) == line
+
+
+def test_fusion_weights_are_read_and_faulty_ones_named(tmp_path: Path) -> None:
+    file = tmp_path / "bluffline.toml"
+    file.write_text("[hybrid]\nk = 10\nbm25 = 2.5\n", "utf-8")
+    assert open_project(tmp_path).settings.fusion == Fusion(k=10, bm25=2.5)
+    file.write_text("[hybrid]\ndense = 0\nweight = 2\n", "utf-8")
+    with pytest.raises(ProjectError) as told:
+        open_project(tmp_path)
+    assert [fault.line for fault in told.value.faults] == [3, 1]
+    assert "dense is 0.0, must be above 0" in str(told.value)

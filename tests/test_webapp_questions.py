@@ -88,6 +88,16 @@ def test_what_is_out_of_reach_is_said_to_be(client):
     assert "Must differ on, among 36 pairs" in page  # nine combinations
 
 
+def test_a_difference_is_reckoned_from_how_often_the_sweeps_combinations_differ(client):
+    page = client.get("/questions?points=25&k=4").get_data(as_text=True)
+    assert "To see a difference of 25 points in R@4 with 80 % power takes about" in page
+    assert "of this sweep do or less" in page
+    assert "differ on" in page
+    table = client.get("/questions/planning.csv?points=25&k=4").get_data(as_text=True)
+    assert table.splitlines()[0] == "of,discordant_share,questions_alone,questions_in_family"
+    assert "median of" in table
+
+
 def test_a_promise_is_reckoned_for_any_target_and_confidence(client):
     page = text(client, "/questions?target=5&confidence=90")
     assert "To promise at most 5 % bluffs with 90 % confidence takes 45 unanswerable questions" in page
@@ -95,7 +105,15 @@ def test_a_promise_is_reckoned_for_any_target_and_confidence(client):
 
 
 @pytest.mark.parametrize(
-    "address", ["/questions?target=0", "/questions?target=x", "/questions?confidence=100", "/questions?check=2"]
+    "address",
+    [
+        "/questions?target=0",
+        "/questions?target=x",
+        "/questions?confidence=100",
+        "/questions?check=2",
+        "/questions?points=0",
+        "/questions?k=3",
+    ],
 )
 def test_a_parameter_that_cannot_be_read_is_named(client, address):
     assert re.search(r"\?(\w+)=", address)[1] + " =" in text(client, address, 400)
@@ -188,6 +206,7 @@ def test_every_table_is_handed_out_as_csv_json_and_markdown(client, which):
 def test_the_fragments_are_part_of_their_page(client):
     assert_fragment_is_part_of_its_page(client, "/questions?check=1", "check")
     assert_fragment_is_part_of_its_page(client, "/questions?target=20", "bounds")
+    assert_fragment_is_part_of_its_page(client, "/questions?points=20&k=1", "planning")
 
 
 def test_the_context_is_what_the_templates_use(app):

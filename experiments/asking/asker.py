@@ -225,8 +225,8 @@ class Asker:
             if key not in self._indexes:
                 begin = time.perf_counter()
                 encoder, cache = self._model(model)
-                bm25 = self.project.settings.bm25
-                self._indexes[key] = build(list(self.documents.values()), strategy, encoder, cache, bm25)
+                settings, documents = self.project.settings, list(self.documents.values())
+                self._indexes[key] = build(documents, strategy, encoder, cache, settings.bm25, settings.fusion)
                 milliseconds["index"] = (time.perf_counter() - begin) * 1000
             return self._indexes[key]
 

@@ -20,7 +20,7 @@ from experiments.conditions import Strategy
 from experiments.embedding import embed, key_of
 from experiments.lexical import BM25Index, BM25Settings
 from experiments.models import EncodedBatch, Encoder, ModelStamp
-from experiments.ranking import Ranking, dense_distances, rank, reciprocal_rank_fusion
+from experiments.ranking import Fusion, Ranking, dense_distances, fuse, rank
 from store.vectors import VectorCache
 
 
@@ -69,6 +69,7 @@ class LiveIndex:
         chunks: The chunks, in the order of the vectors.
         vectors: Unit vectors, shape (n_chunks, dimensions).
         lexical: BM25 over the same chunks.
+        fusion: How the rankings of the two are fused.
         computed: Texts that no cache held and that were embedded for this index.
     """
 
@@ -76,6 +77,7 @@ class LiveIndex:
     chunks: tuple[Chunk, ...]
     vectors: NDArray[np.float32]
     lexical: BM25Index
+    fusion: Fusion
     computed: int
 
     def search(
@@ -104,7 +106,7 @@ class LiveIndex:
             ranking = rank(self.lexical.scores([question]), positive_only=True)
             clock.lap("lexical")
         if retriever == "hybrid":
-            ranking = reciprocal_rank_fusion([dense, ranking], len(self.chunks))
+            ranking = fuse(dense, ranking, len(self.chunks), self.fusion)
             clock.lap("fuse")
         elif retriever not in ("dense", "bm25"):
             raise ValueError(f"unknown retriever {retriever!r}")
@@ -133,7 +135,12 @@ def _found(ranking: Ranking, distances: NDArray[np.float64], depth: int) -> list
 
 
 def build(
-    documents: Sequence[Document], strategy: Strategy, encoder: Encoder, cache: VectorCache, bm25: BM25Settings
+    documents: Sequence[Document],
+    strategy: Strategy,
+    encoder: Encoder,
+    cache: VectorCache,
+    bm25: BM25Settings,
+    fusion: Fusion,
 ) -> LiveIndex:
     """Cut the corpus, read the vectors a sweep has left in the cache, and embed only what is missing.
 
@@ -143,6 +150,7 @@ def build(
         encoder: The model; not loaded when the cache holds every chunk.
         cache: Its vectors.
         bm25: Settings of the lexical index.
+        fusion: How its ranking is fused with the dense one.
 
     Raises:
         ValueError: If the corpus gives no chunk, or a vector is not of unit length within 1e-5.
@@ -152,7 +160,7 @@ def build(
         raise ValueError(f"strategy {strategy.name} cuts no chunk out of {len(documents)} documents")
     texts = [chunk.text for chunk in chunks]
     embedded = embed("document", texts, encoder, cache, lambda _: None)
-    return LiveIndex(strategy, chunks, embedded.vectors, BM25Index(texts, bm25), embedded.computed)
+    return LiveIndex(strategy, chunks, embedded.vectors, BM25Index(texts, bm25), fusion, embedded.computed)
 
 
 def ask_model(question: str, encoder: Encoder, cache: VectorCache) -> Asked:

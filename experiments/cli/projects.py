@@ -181,9 +181,7 @@ def plan(folder: Path | None, difference: float, bluffs: float, confidence: floa
     differ, where there is one.
     """
     from experiments.planning import Wanted, planned
-    from store.engine import open_store
 
-    project = open_project(folder)
     wanted = Wanted(difference / 100, bluffs / 100, confidence / 100)
-    for line in planned(project, open_store(project.store_url), wanted):
+    for line in planned(open_project(folder), wanted):
         click.echo(line)

@@ -250,6 +250,7 @@ _SETTING_WORDS = {
     "left_out": "questions and documents left out",
     "failed_documents": "documents that could not be read",
     "bm25": "BM25",
+    "hybrid": "fusion",
 }
 
 

@@ -6,6 +6,7 @@ be resolved if every one of its discordant queries went the same way.
 """
 
 import math
+from bisect import bisect_left
 from functools import lru_cache
 from typing import NamedTuple, SupportsIndex
 
@@ -171,8 +172,8 @@ def questions_for_difference(
     """Return about how many questions show a true difference between two combinations.
 
     Of the questions on which two combinations differ, a share of ``(1 + difference / discordant_share) / 2`` is then
-    won by the better one; enough questions are asked when as many are expected to be discordant as the exact sign
-    test needs.
+    won by the better one. How many are discordant is itself up to chance, so the power is that of the exact sign
+    test averaged over their number.
 
     Args:
         difference: Of the shares of questions found, above 0, at most the discordant share.
@@ -194,8 +195,14 @@ def questions_for_difference(
     tests = integer("family", family, 1)
     if not 0 < gap <= share:
         raise ValueError(f"difference must be above 0 and at most discordant_share = {share:g}, got {gap:g}")
-    needed = discordant_needed((1 + gap / share) / 2, open_fraction("alpha", alpha) / tests, power)
-    return None if needed is None else math.ceil(needed / share - 1e-9)
+    ahead, level = (1 + gap / share) / 2, open_fraction("alpha", alpha) / tests
+    needed = discordant_needed(ahead, level, power)
+    if needed is None:
+        return None
+    # As many as are expected to give the discordant ones; the answer lies not far from there.
+    about = math.ceil(needed / share)
+    questions = range(about // 2, 4 * about + 8)
+    return questions[bisect_left(questions, power, key=lambda n: _average_power(n, share, ahead, level))]
 
 
 @lru_cache(maxsize=4096)
@@ -230,13 +237,26 @@ def _needed_for_power(ahead: float, alpha: float, power: float) -> int | None:
     """Find the least number with this power; `ahead` is the leading side's true share, over 1/2."""
     for start in range(1, MOST_FOR_POWER + 1, BLOCK):
         counts = np.arange(start, start + BLOCK)
-        # The most losses with which the test still rejects; -1 where no result does.
-        losses = stats.binom.ppf(alpha / 2, counts, 0.5)
-        losses = np.where(stats.binom.cdf(losses, counts, 0.5) <= alpha / 2, losses, losses - 1)
-        resolving = stats.binom.cdf(losses, counts, ahead) + _upper_tail(counts - losses, counts, ahead)
+        resolving = _power(counts, ahead, alpha)
         if (resolving >= power).any():
             return int(counts[np.argmax(resolving >= power)])
     return None
+
+
+def _power(counts: IntArray, ahead: float, alpha: float) -> FloatArray:
+    """Probability that the exact test resolves, for numbers of discordant queries of which the leader wins `ahead`."""
+    # The most losses with which the test still rejects; -1 where no result does.
+    losses = stats.binom.ppf(alpha / 2, counts, 0.5)
+    losses = np.where(stats.binom.cdf(losses, counts, 0.5) <= alpha / 2, losses, losses - 1)
+    resolving: FloatArray = stats.binom.cdf(losses, counts, ahead) + _upper_tail(counts - losses, counts, ahead)
+    return resolving
+
+
+def _average_power(n: int, share: float, ahead: float, alpha: float) -> float:
+    """The same for n queries, each discordant with probability `share`."""
+    low, high = stats.binom.ppf((1e-9, 1 - 1e-9), n, share)
+    counts = np.arange(max(int(low), 1), int(high) + 1)
+    return float(stats.binom.pmf(counts, n, share) @ _power(counts, ahead, alpha))
 
 
 def _upper_tail(least: FloatArray, counts: IntArray, share: float) -> FloatArray:

@@ -116,10 +116,10 @@ def on_difference(
     row = rows[len(rows) // 2]
     points = f"{100 * difference:g} points"
     basis = (
-        f"if two combinations differ on {row.discordant_share:.0%} of the questions, which is assumed: nothing is "
-        "measured yet"
+        f"if two combinations differ on {_percent(row.discordant_share)} of the questions, which is assumed: nothing "
+        "is measured yet"
         if observed is None
-        else f"if two combinations differ on {row.discordant_share:.0%} of the questions, as half of the "
+        else f"if two combinations differ on {_percent(row.discordant_share)} of the questions, as half of the "
         f"{plural(observed.pairs, 'pair')} of this sweep do or less (on {plural(observed.n, 'question')})"
     )
     if row.alone is None:
@@ -127,7 +127,7 @@ def on_difference(
     more = "enough" if row.alone <= asked else f"{row.alone - asked:,} more are needed"
     together = "" if row.family is None or pairs == 1 else f", and about {row.family:,} among all {pairs:,} pairs"
     return (
-        f"To see a difference of {points} in R@{k} with {POWER:.0%} power takes about "
+        f"To see a difference of {points} in R@{k} with {_percent(POWER)} power takes about "
         f"{plural(row.alone, 'answerable question')} in one planned comparison{together}, {basis}. "
         f"There are {asked:,}: {more}."
     )
