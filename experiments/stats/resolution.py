@@ -254,8 +254,8 @@ def _power(counts: IntArray, ahead: float, alpha: float) -> FloatArray:
 
 def _average_power(n: int, share: float, ahead: float, alpha: float) -> float:
     """The same for n queries, each discordant with probability `share`."""
-    low, high = stats.binom.ppf((1e-9, 1 - 1e-9), n, share)
-    counts = np.arange(max(int(low), 1), int(high) + 1)
+    ends = np.asarray(stats.binom.ppf([1e-9, 1 - 1e-9], n, share))
+    counts = np.arange(max(int(ends[0]), 1), int(ends[1]) + 1)
     return float(stats.binom.pmf(counts, n, share) @ _power(counts, ahead, alpha))
 
 
