@@ -75,7 +75,9 @@ class CheckReport:
     @property
     def guessed(self) -> tuple[Document, ...]:
         """The documents whose encoding had to be detected: a person should look at their special characters."""
-        return tuple(document for document in self.documents if not document.encoding.startswith("utf-"))
+        return tuple(
+            document for document in self.documents if document.encoding and not document.encoding.startswith("utf-")
+        )
 
 
 def check(

@@ -18,7 +18,7 @@ from corpus.extraction.facts import with_text_facts
 from corpus.extraction.formats import SUFFIXES, is_document
 from corpus.extraction.guarded import extract_many
 from corpus.extraction.limits import Limits
-from corpus.extraction.reading import Reader, extract_bytes, read_limited, reader_of
+from corpus.extraction.reading import Reader, cache_key, extract_bytes, read_limited, reader_of
 from corpus.faults import Fault, in_order
 from corpus.headings import all_headings, title_heading
 from corpus.locators import Locator, clipped, locate
@@ -237,7 +237,7 @@ def _extracted(
             reader = reader_of(file.path)
             data = read_limited(file.path, limits)
             sha256 = hashlib.sha256(data).hexdigest()
-            known = cache.get(sha256, reader.extractor, limits) if cache is not None and reader.guarded else None
+            known = cache.get(sha256, cache_key(reader, limits)) if cache is not None and reader.guarded else None
             if known is None and reader.guarded and data:
                 if extract_new:
                     waiting[file.path] = (file, sha256, reader)
@@ -254,7 +254,7 @@ def _extracted(
             yield file, fault_of(path, found)
             continue
         if cache is not None:
-            cache.put(sha256, reader.extractor, limits, found)
+            cache.put(sha256, cache_key(reader, limits), found)
         yield file, _Read(found, sha256, reader.extractor)
 
 

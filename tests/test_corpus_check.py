@@ -15,7 +15,7 @@ def project(tmp_path: Path, *entries: dict[str, object]) -> tuple[Path, Path]:
     docs.mkdir()
     (docs / "a.md").write_text("# A\n\n## One\n\nThe norm is never negative.\n\n```\n## no\n```\n", encoding="utf-8")
     (docs / "b.md").write_text("# B\n\n## Two\n\nTokens are bytes.\n\n## References\n\nBook.\n", encoding="utf-8")
-    (docs / "c.pdf").write_bytes(b"%PDF")
+    (docs / "c.png").write_bytes(b"\x89PNG")
     questions = tmp_path / "questions.jsonl"
     questions.write_text("\n".join(json.dumps(entry) for entry in entries), encoding="utf-8")
     return docs, questions
@@ -40,7 +40,7 @@ def test_a_sound_corpus_is_counted(tmp_path: Path) -> None:
     assert counts.characters == sum(len(document.text) for document in report.documents)
     assert counts.answerable == {"course": 2, "ticket": 1}
     assert (counts.near, counts.far, counts.unanswerable) == (1, 1, 2)
-    assert report.skipped == ("c.pdf",)
+    assert report.skipped == ("c.png",)
     course, ticket = report.overlaps
     assert {o.query_id: o.share for o in course.queries} == pytest.approx({"1": 2 / 3, "3": 1 / 2})
     assert (course.phrasing, course.n) == ("course", 2)

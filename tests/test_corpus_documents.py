@@ -39,10 +39,10 @@ def test_documents_come_by_id_with_title_and_canonical_text(tmp_path: Path) -> N
 
 
 def test_hidden_files_are_ignored_and_other_suffixes_are_listed(tmp_path: Path) -> None:
-    write(tmp_path, a_dot_md="A", _dot_hidden__b_dot_md="B", _dot_c_dot_md="C", sub__d_dot_pdf=b"%PDF", README="E")
+    write(tmp_path, a_dot_md="A", _dot_hidden__b_dot_md="B", _dot_c_dot_md="C", sub__d_dot_png=b"\x89PNG", README="E")
     loaded = load_documents(tmp_path)
     assert [d.id for d in loaded.documents] == ["a.md"]
-    assert loaded.skipped == ("README", "sub/d.pdf")
+    assert loaded.skipped == ("README", "sub/d.png")
     assert loaded.faults == ()
 
 

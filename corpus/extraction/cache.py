@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from corpus.extraction.extracted import Extracted, extraction_from_json
-from corpus.extraction.limits import Limits
 from corpus.locators import Locator
 
 
@@ -26,17 +25,17 @@ class ExtractionCache:
         """Use this folder; it is made when something is kept."""
         self._folder = folder
 
-    def get(self, sha256: str, extractor: str, limits: Limits) -> Extracted | None:
-        """Return what was extracted of a file with this content, or None."""
+    def get(self, sha256: str, key: str) -> Extracted | None:
+        """Return what was extracted of a file with this content by what `key` says, or None."""
         try:
-            with gzip.open(self._place(sha256, extractor, limits), "rt", encoding="utf-8", newline="") as file:
+            with gzip.open(self._place(sha256, key), "rt", encoding="utf-8", newline="") as file:
                 return extracted_from_json(json.load(file))
         except (OSError, EOFError, ValueError, KeyError, TypeError):  # none there, or it was cut off
             return None
 
-    def put(self, sha256: str, extractor: str, limits: Limits, extracted: Extracted) -> None:
+    def put(self, sha256: str, key: str, extracted: Extracted) -> None:
         """Keep what was extracted; a full or read-only disk costs the next reading its speed and nothing else."""
-        place = self._place(sha256, extractor, limits)
+        place = self._place(sha256, key)
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=place.parent, suffix=".part")
@@ -49,9 +48,8 @@ class ExtractionCache:
         except OSError:
             return
 
-    def _place(self, sha256: str, extractor: str, limits: Limits) -> Path:
-        shaped = f"{extractor}\0{limits.ocr}\0{limits.ocr_language}\0{limits.pages}"
-        return self._folder / sha256[:2] / f"{sha256}-{hashlib.sha256(shaped.encode()).hexdigest()[:16]}.json.gz"
+    def _place(self, sha256: str, key: str) -> Path:
+        return self._folder / sha256[:2] / f"{sha256}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json.gz"
 
 
 def extracted_as_json(extracted: Extracted) -> dict[str, Any]:

@@ -3,37 +3,79 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
+from importlib import import_module, metadata
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, cast
 
 from corpus.canonical import EXTRACTOR
-from corpus.extraction import text_files
-from corpus.extraction.extracted import Extracted, ExtractionError
+from corpus.extraction.extracted import ErrorKind, Extracted, ExtractionError
 from corpus.extraction.facts import with_text_facts
-from corpus.extraction.formats import HEAD_BYTES, UnreadFormat, format_of
+from corpus.extraction.formats import TEXT_FORMATS, Protected, UnreadFormat, format_of
 from corpus.extraction.limits import MEGABYTE, Limits
+from corpus.extraction.ocr import tesseract_version
 
 
-class Reader(NamedTuple):
-    """How a format is read.
+class _Module(Protocol):
+    """A module of this package that reads a format."""
+
+    def read(self, data: bytes, limits: Limits, format_name: str) -> Extracted:
+        """Return the text of a file's bytes."""
+
+
+class _Rules(NamedTuple):
+    """Who reads a format.
 
     Attributes:
-        extractor: The rules with their version, and the library with its own.
-        read: From a file's bytes to its text.
+        version: Of our rules: raised by hand whenever the same bytes would give another text.
+        module: Imported when the first file of its format comes.
+        library: Whose version shapes the text as well; empty where there is none.
         guarded: Whether a file may hang or break its process, so that it gets one of its own.
     """
 
+    version: str
+    module: str
+    library: str = ""
+    guarded: bool = False
+
+
+_RULES: Mapping[str, _Rules] = {
+    "markdown": _Rules(EXTRACTOR, "text_files"),
+    "text": _Rules(EXTRACTOR, "text_files"),
+    "csv": _Rules("csv/1", "csv_files"),
+    "vtt": _Rules("subtitles/1", "subtitles"),
+    "srt": _Rules("subtitles/1", "subtitles"),
+    "html": _Rules("html/1", "html_files", "selectolax", guarded=True),
+    "epub": _Rules("epub/1", "epub_files", "selectolax", guarded=True),
+    "pdf": _Rules("pdf/1", "pdf_files", "pypdfium2", guarded=True),
+    "docx": _Rules("docx/1", "docx_files", "python-docx", guarded=True),
+    "pptx": _Rules("pptx/1", "pptx_files", "python-pptx", guarded=True),
+    "xlsx": _Rules("xlsx/1", "xlsx_files", "openpyxl", guarded=True),
+}
+
+
+class Reader(NamedTuple):
+    """How a file is read.
+
+    Attributes:
+        format: Its format.
+        extractor: The rules with their version, and the library with its own, as ``pdf/1 pypdfium2 5.1``.
+        guarded: Whether it may hang or break its process.
+    """
+
+    format: str
     extractor: str
-    read: Callable[[bytes, Limits], Extracted]
     guarded: bool
 
 
-_READERS: Mapping[str, Reader] = {
-    "markdown": Reader(EXTRACTOR, lambda data, limits: text_files.extract_text(data, "markdown"), guarded=False),
-    "text": Reader(EXTRACTOR, lambda data, limits: text_files.extract_text(data, "text"), guarded=False),
-}
+@lru_cache(maxsize=32)
+def reader_for(format_name: str) -> Reader:
+    """Return how files of a format are read."""
+    rules = _RULES[format_name]
+    library = f" {rules.library} {metadata.version(rules.library).split('+')[0]}" if rules.library else ""
+    return Reader(format_name, f"{rules.version}{library}", rules.guarded)
 
 
 def reader_of(path: Path) -> Reader:
@@ -43,12 +85,19 @@ def reader_of(path: Path) -> Reader:
         ExtractionError: If it is of a format nobody here reads.
         OSError: If it cannot be opened.
     """
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    found = format_of(path.name, head)
+    found = format_of(path)
     if isinstance(found, UnreadFormat):
-        raise ExtractionError("unsupported", f"the file is {found.name}", found.advice)
-    return _READERS[found]
+        raise ExtractionError("unsupported", f"the file is {found.name}, which is not read here", found.advice)
+    if isinstance(found, Protected):
+        raise ExtractionError("password", "the file is protected by a password", "Save it without one.")
+    return reader_for(found)
+
+
+def cache_key(reader: Reader, limits: Limits) -> str:
+    """Return what shapes a file's text beside its bytes."""
+    if reader.format != "pdf":
+        return reader.extractor
+    return f"{reader.extractor}, {tesseract_version()} {limits.ocr_language}" if limits.ocr else reader.extractor
 
 
 def extractor_of(format_name: str) -> str | None:
@@ -75,9 +124,11 @@ def extract_bytes(data: bytes, reader: Reader, limits: Limits) -> Extracted:
     Raises:
         ExtractionError: If there is no text to be had of them, with the reason.
     """
-    if not data:
-        raise ExtractionError("empty", "the file is empty", "Write the document, or remove the file.")
-    found = reader.read(data, limits)
+    if not data:  # no text is a text; no PDF is a PDF that was cut off
+        kind: ErrorKind = "empty" if reader.format in TEXT_FORMATS else "damaged"
+        raise ExtractionError(kind, "the file is empty", "Write the document, or remove the file.")
+    module = cast("_Module", import_module(f"corpus.extraction.{_RULES[reader.format].module}"))
+    found = module.read(data, limits, reader.format)
     if not found.text.strip():
         problem = "the file holds white space only" if found.text else "no text is found in the file"
         raise ExtractionError("empty", problem, "Write the document, or remove the file.")
@@ -95,8 +146,9 @@ def read_limited(path: Path, limits: Limits) -> bytes:
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
-            problem = f"the file is larger than {limits.megabytes} MB"
-            raise ExtractionError(
-                "too-large", problem, "Split it, or raise [extraction] megabytes.", None, f"{size} bytes"
+            problem, advice = (
+                f"the file is larger than {limits.megabytes} MB",
+                "Split it, or raise [extraction] megabytes.",
             )
+            raise ExtractionError("too-large", problem, advice, None, f"{size} bytes")
         return file.read(most)

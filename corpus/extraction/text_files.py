@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from corpus.canonical import UndecodableError, canonical_text
 from corpus.extraction.extracted import Extracted, Extraction, ExtractionError
+from corpus.extraction.limits import Limits
 
 
-def extract_text(data: bytes, format_name: str) -> Extracted:
+def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
     """Return a text file's text.
 
     Raises:

@@ -1,0 +1,169 @@
+"""The lines of a PDF page in the order they are read in."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+
+from corpus.extraction.pdf_lines import HYPHEN, Line
+
+_FAR = 3.0  # by height: what stands further away on the same height is another line
+_FEW = 2  # lines out of order that any page may have: its header drawn last, for one
+_STRIPES = 12
+_SEVERAL = 3  # a footer drawn first is no disorder
+_COLUMN_WORDS = 3.0  # of a line on average: fewer are cells of a table
+
+
+def reading_order(lines: Sequence[Line]) -> list[Line]:
+    """Return a page's lines in reading order, parts of one line joined.
+
+    What was drawn in a sensible order stays in it: programs that set columns draw them one after the other. Where
+    lines were drawn across columns they are cut at the gutter, and where they were drawn in no order they are sorted.
+    """
+    turned = [line for line in lines if line.turned]
+    if turned:
+        return [*reading_order([line for line in lines if not line.turned]), *turned]
+    whole = _joined(lines)
+    gutter = _gutter(whole)
+    if gutter is not None:
+        return _by_columns(_cut(whole, gutter), gutter)
+    if _disorder(whole) > _FEW + len(whole) // 20:
+        found = _white_gutter(whole)
+        return _joined(_by_columns(whole, found) if found is not None else _downwards(whole))
+    return whole
+
+
+def _joined(lines: Sequence[Line]) -> list[Line]:
+    """Join pieces of one line that were drawn one after the other: exponents, words in another font, cells."""
+    found: list[Line] = []
+    for line in lines:
+        last = found[-1] if found else None
+        if last is not None and _goes_on(last, line):
+            distance = line.left - last.right
+            space = " " if distance > 0.15 * min(line.size, last.size) else ""
+            found[-1] = last._replace(
+                text=f"{last.text}{space}{line.text}",
+                right=line.right,
+                size=max(last.size, line.size),
+                bottom=min(last.bottom, line.bottom),
+                top=max(last.top, line.top),
+                end_top=line.end_top,
+                bold=last.bold and line.bold,
+                gaps=last.gaps + tuple(gap._replace(at=gap.at + len(last.text) + len(space)) for gap in line.gaps),
+                is_row=last.is_row or line.is_row or distance > 1.5 * line.size,
+            )
+        else:
+            found.append(line)
+    return found
+
+
+def _goes_on(last: Line, line: Line) -> bool:
+    overlap = min(last.top, line.top) - max(last.bottom, line.bottom)
+    gap = line.left - last.right
+    if last.turned or line.turned:
+        return False
+    near = -0.5 * last.size <= gap <= _FAR * max(last.size, line.size)
+    return near and overlap > 0.4 * min(last.top - last.bottom, line.top - line.bottom) and not last.hyphenated
+
+
+def _gutter(lines: Sequence[Line]) -> float | None:
+    """Return where a gutter runs through lines that were drawn across two columns of words, if one does."""
+    spaces = [(left, right, line, at) for line in lines for left, right, at in line.gaps]
+    wide = [line for line in lines if len(line.text) > 40]
+    best: list[tuple[float, float, Line, int]] = []
+    for left, right, _, _ in spaces:
+        middle = (left + right) / 2
+        through = [one for one in spaces if one[0] <= middle <= one[1]]
+        if len(through) > len(best):
+            best = through
+    if len(best) < 6 or len(best) * 2 < len(wide):
+        return None
+    words = [len(part.split()) for _, _, line, at in best for part in (line.text[:at], line.text[at:])]
+    if sum(words) / len(words) < _COLUMN_WORDS or any(len(line.gaps) > 2 for _, _, line, _ in best):
+        return None
+    return (max(one[0] for one in best) + min(one[1] for one in best)) / 2
+
+
+def _cut(lines: Sequence[Line], gutter: float) -> list[Line]:
+    """Cut lines in two where the gutter runs through one of their gaps."""
+    found: list[Line] = []
+    for line in lines:
+        gap = next((one for one in line.gaps if one[0] <= gutter <= one[1]), None)
+        if gap is None:
+            found.append(line._replace(is_row=False))
+            continue
+        left, right, at = gap
+        found.append(line._replace(text=line.text[:at].rstrip(), right=left, gaps=(), is_row=False))
+        found.append(line._replace(text=line.text[at:].lstrip(), left=right, gaps=(), is_row=False))
+    return found
+
+
+def _white_gutter(lines: Sequence[Line]) -> float | None:
+    """Return the middle of a white stripe with at least a third of the lines on either side, if there is one."""
+    edges = sorted({round(line.right) + 1 for line in lines})
+    for edge in edges:
+        left = sum(1 for line in lines if line.right < edge)
+        right = sum(1 for line in lines if line.left > edge)
+        if min(left, right) * 3 >= len(lines) and left + right >= 0.8 * len(lines):
+            behind = min(line.left for line in lines if line.left > edge)
+            return (edge + behind) / 2
+    return None
+
+
+def _by_columns(lines: Sequence[Line], gutter: float) -> list[Line]:
+    """Order lines down the left column, then down the right; a line across both begins anew below it."""
+    found: list[Line] = []
+    left: list[Line] = []
+    right: list[Line] = []
+    for line in _downwards(lines):
+        if line.right <= gutter:
+            left.append(line)
+        elif line.left >= gutter:
+            right.append(line)
+        else:
+            found += [*left, *right, line]
+            left, right = [], []
+    return [*found, *left, *right]
+
+
+def _downwards(lines: Sequence[Line]) -> list[Line]:
+    """Order lines from top to bottom, those of one height from left to right."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: -(line.top + line.bottom)):
+        middle = (line.top + line.bottom) / 2
+        if rows and rows[-1][0].bottom <= middle <= rows[-1][0].top:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [line for row in rows for line in sorted(row, key=lambda line: line.left)]
+
+
+def _disorder(lines: Sequence[Line]) -> int:
+    """Count the lines that stand above several that were drawn before them in the same place of the page's width."""
+    if not any(line.bottom >= before.top for before, line in pairwise(lines)):
+        return 0
+    left = min(line.left for line in lines)
+    width = max(line.right for line in lines) - left + 1
+    lowest: list[list[float]] = [[] for _ in range(_STRIPES)]
+    found = 0
+    for line in lines:
+        first, last = (int((edge - left) / width * _STRIPES) for edge in (line.left, line.right))
+        stripes = lowest[max(0, first) : last + 1]
+        found += any(len(bottoms) >= _SEVERAL and bottoms[-1] < line.bottom - 1 for bottoms in stripes)
+        for bottoms in stripes:
+            insort(bottoms, line.bottom)
+            del bottoms[_SEVERAL:]
+    return found
+
+
+def page_pitch(lines: Sequence[Line]) -> float:
+    """Return the usual distance of a line from the next, 0 on a page without neighbours."""
+    steps = [step for before, line in pairwise(lines) if 0 < (step := before.end_top - line.top) < 4 * before.size]
+    return median(steps) if steps else 0.0
+
+
+def unhyphenated(text: str) -> str:
+    """Return a text without marks of hyphens at line ends."""
+    return text.replace(HYPHEN, "-")
