@@ -86,7 +86,7 @@ def test_running_headers_and_page_numbers_are_left_out_and_reported() -> None:
     ]
     found = read(pdf(pages))
     assert found.facts.dropped == (Dropped("7", 4), Dropped("Annual report 2025, chapter 1", 4))
-    assert found.text.split("\n\n")[0] == "This is what the page has to say about it."
+    assert found.text.split("\n\n")[0] == "This is what the page has to say about it. It does so once."
     assert "Annual" not in found.text
     assert [locator.place for locator in found.locators] == ["page=1", "page=2", "page=3", "page=4"]
 

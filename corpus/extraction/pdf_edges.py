@@ -32,9 +32,9 @@ class _Edge(NamedTuple):
 def without_edges(pages: Sequence[Sequence[Line]], body_size: float) -> tuple[list[list[Line]], tuple[Dropped, ...]]:
     """Leave out running headers, footers and page numbers.
 
-    A line is one when it is the outermost, or close to that, of at least three pages, at the same height, in the same words, and
-    in letters no larger than the text's; numbers in it may differ if they count on with the pages. A page number stands
-    alone at the same height of at least two pages and counts on. No page loses all its words.
+    A line is one when it is the outermost of at least three pages, or close to that, at the same height, in the same
+    words, and in letters no larger than the text's; numbers in it may differ if they count on with the pages. A page
+    number stands alone at the same height of at least two pages and counts on. No page loses all its words.
 
     Args:
         pages: The lines of each page in reading order.

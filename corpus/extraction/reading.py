@@ -102,8 +102,7 @@ def cache_key(reader: Reader, limits: Limits) -> str:
 
 def extractor_of(format_name: str) -> str | None:
     """Return what a format is read by now; None where nobody here reads it."""
-    reader = _READERS.get(format_name)
-    return reader.extractor if reader else None
+    return reader_for(format_name).extractor if format_name in _RULES else None
 
 
 def extract(path: Path, limits: Limits | None = None) -> Extracted:
