@@ -18,6 +18,9 @@ from corpus.question_rows import Row, read_rows
 __all__ = ["Judgement", "LoadedQuestions", "Needle", "Query", "Require", "Stratum", "load_questions"]
 
 
+OF_DOCUMENTS = "documents:"  # what the answer of a question about whole documents is called by
+
+
 class Judgement(NamedTuple):
     """How relevant somebody judged a whole document to be for a question: grade 0 is not, more is more."""
 
@@ -73,7 +76,7 @@ class Query:
         documents are each on their own.
         """
         if self.relevant:
-            return f"documents:{self.id}"
+            return f"{OF_DOCUMENTS}{self.id}"
         names = [needle.id for needle in sorted(self.needles, key=lambda one: (one.document, one.start, one.end))]
         return (" or " if self.require == "any" else " and ").join(names) or None
 

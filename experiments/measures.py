@@ -159,6 +159,19 @@ def token_measures(ks: Iterable[int]) -> list[Measure]:
     ]
 
 
+_HIT = "a chunk of a relevant document"
+_NO_NEEDLES = "of needles only: whole documents are judged here"
+
+
+def documentwise(measure: Measure) -> Measure:
+    """A measure as document-level relevance has it: its description says what a hit is, or why there is no number."""
+    if measure.name in (DESTROYED.name, TRUNCATED.name, NOT_QUOTABLE.name):
+        return measure._replace(description=_NO_NEEDLES)
+    said = measure.description.replace("a chunk in the top", f"{_HIT} in the top")
+    said = said.replace(" that contains the needle whole", "")
+    return measure._replace(description=said.replace("the first chunk", f"the first {_HIT.removeprefix('a ')}"))
+
+
 def document_measures(ks: Iterable[int]) -> list[Measure]:
     """What only sweeps of document-level relevance have."""
     return [*(ndcg(k) for k in sorted({*ks, NDCG_DEPTH})), DOCUMENT_RECALL]

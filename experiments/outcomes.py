@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.questions import Query, Require
+from corpus.questions import OF_DOCUMENTS, Query, Require
 from experiments.chunking import Chunk
 from experiments.gate import GATE_SIZE
 from experiments.ranking import Ranking, rank_matrix
@@ -299,6 +299,11 @@ def _best(scores: NDArray[np.float64]) -> float | None:
 
 def _least(values: NDArray[np.float64]) -> float | None:
     return float(values.min()) if len(values) else None
+
+
+def judges_documents(outcomes: Iterable[Recorded]) -> bool:
+    """Whether outcomes are of document-level relevance: whole documents were judged, and there are no needles."""
+    return any(outcome.needle_id is not None and outcome.needle_id.startswith(OF_DOCUMENTS) for outcome in outcomes)
 
 
 def stage(outcome: Recorded, threshold: float | None) -> str:

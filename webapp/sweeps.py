@@ -8,6 +8,7 @@ from datetime import datetime
 from flask import g
 from sqlalchemy.exc import SQLAlchemyError
 
+from experiments.verdicts.hit_rules import on_questions
 from store import reads
 from store.tables import SweepRow
 from webapp.dashboard import dashboard
@@ -42,7 +43,8 @@ class Strip:
     documents: int
     answerable: int
     unanswerable: int
-    needles: int
+    over: str  # what the answerable questions are asked over
+    hit_rule: str
     created_at: datetime
     mlflow_url: str | None
     mlflow_run_id: str | None
@@ -100,7 +102,8 @@ def strip_of(sweep: SweepRow, *, csv_url: str | None = None, json_url: str | Non
         documents=sweep.documents,
         answerable=sweep.answerable,
         unanswerable=sweep.near + sweep.far,
-        needles=sweep.needles,
+        over=on_questions(sweep.hit_rule, sweep.needles),
+        hit_rule=sweep.hit_rule,
         created_at=sweep.created_at,
         mlflow_url=uri if uri.startswith(("http://", "https://")) else None,
         mlflow_run_id=sweep.mlflow_run_id,

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from experiments.evaluation import answerable, ranks
-from experiments.outcomes import Recorded
+from experiments.outcomes import Recorded, judges_documents
 from experiments.pairs import Pair, compare
 from experiments.stats.intervals import Proportion, wilson
 from experiments.stats.retrieval import recall_at
 from experiments.thresholds import Extremes, ThresholdRow
 from experiments.verdicts.fusion import on_fusion
+from experiments.verdicts.hit_rules import DOCUMENT_LEVEL
 from experiments.words import counted, listed, p_value, plural
 
 Named = Callable[[Pair], str]  # what the other side of a pair is called
@@ -61,14 +62,16 @@ def on_strategies(arms: Sequence[Arm], k: int, alpha: float) -> Verdict:
         return Verdict("Nothing is measured yet: no combination has an answerable question on record.")
     asked = answerable(leader.outcomes)
     needles = {outcome.needle_id for outcome in asked}
-    basis = f"With {plural(len(asked), 'question')} over {plural(len(needles), 'needle')}"
+    judged = judges_documents(asked)
+    over = f"by {DOCUMENT_LEVEL}" if judged else f"over {plural(len(needles), 'needle')}"
+    basis = f"With {plural(len(asked), 'question')} {over}"
     rivals = [arm for arm in arms if (arm.retriever, arm.model) == (leader.retriever, leader.model)]
     pairs = _against(leader, rivals, k, alpha)
     headline = f"{basis}, {_leading(leader, pairs, k, lambda pair: _arm(arms, pair.second).strategy)}"
     retrievers = [arm for arm in arms if arm.strategy == leader.strategy]
     asides = [
         on_destroyed(arms),
-        *_by_needle(leader, pairs, lambda pair: _arm(arms, pair.second).strategy),
+        *([] if judged else _by_needle(leader, pairs, lambda pair: _arm(arms, pair.second).strategy)),
         *_retrievers(leader, _against(leader, retrievers, k, alpha), arms),
         *on_fusion(arms, k, alpha),
     ]
@@ -131,7 +134,8 @@ def on_threshold(arm: Arm, row: ThresholdRow, extremes: Extremes) -> Verdict:
     at = f"At cosine distance {row.label}" if row.threshold is not None else "With no threshold"
     said = []
     if row.right.n:
-        said.append(f"answers {counted(row.right, 'question')} with the needle kept")
+        kept = "a relevant document" if judges_documents(arm.outcomes) else "the needle"
+        said.append(f"answers {counted(row.right, 'question')} with {kept} kept")
     if row.bluffs.n:
         said.append(f"bluffs on {counted(row.bluffs, 'unanswerable question')}")
     headline = f"{at}, {arm.name} {listed(said) or 'was asked nothing'}."
@@ -140,16 +144,25 @@ def on_threshold(arm: Arm, row: ThresholdRow, extremes: Extremes) -> Verdict:
         asides.insert(
             0,
             f"No threshold gets both right: the worst answerable question lies {extremes.worst_answerable:.3f} from "
-            f"its needle's chunk, while the nearest unanswerable one lies {extremes.best_unanswerable:.3f} "
+            f"{_its_chunk(arm)}, while the nearest unanswerable one lies {extremes.best_unanswerable:.3f} "
             "from a chunk that does not answer it.",
         )
     elif extremes.separable:
         asides.insert(
             0,
-            f"Every needle's chunk is nearer ({extremes.worst_answerable:.3f} at worst) than anything an unanswerable "
+            f"{_each_chunk(arm)} is nearer ({extremes.worst_answerable:.3f} at worst) than anything an unanswerable "
             f"question finds ({extremes.best_unanswerable:.3f} at best), on these questions.",
         )
     return Verdict(headline, tuple(asides))
+
+
+def _its_chunk(arm: Arm) -> str:
+    return "the nearest chunk of a relevant document" if judges_documents(arm.outcomes) else "its needle's chunk"
+
+
+def _each_chunk(arm: Arm) -> str:
+    judged = judges_documents(arm.outcomes)
+    return "Some chunk of each question's relevant documents" if judged else "Every needle's chunk"
 
 
 def _by_stratum(row: ThresholdRow) -> list[str]:

@@ -10,16 +10,19 @@ from experiments import measures
 from experiments.conditions import describe, strategy_from_spec
 from experiments.naming import names_of, short_model
 from experiments.pairs import compare
+from experiments.provenance import document_level
 from experiments.reading import LoadedSweep
 from experiments.reviewing.flips import changes
 from experiments.reviewing.winloss import Pairing, WinLoss, compare_all
 from experiments.stats.intervals import MeanInterval
+from experiments.verdicts.hit_rules import on_hits
 from experiments.verdicts.pairs import on_pairing
 from experiments.verdicts.strategies import Arm, destroyed_by_strategy, leader_of, on_destroyed, on_strategies
 from experiments.words import p_value, plural
 from store.tables import CombinationRow, MeasureRow, SweepRow
 from webapp.combinations import Chips, Note, Shown
-from webapp.contexts import strategy_figures, strategy_notes, strategy_table
+from webapp.contexts import secondary, strategy_figures, strategy_notes, strategy_table
+from webapp.contexts.secondary import Secondary
 from webapp.contexts.strategy_table import Choice, Row
 from webapp.exports import Column
 from webapp.sweeps import Strip, strip_of
@@ -141,6 +144,8 @@ class StrategiesContext:
     missing: tuple[Missing, ...]
     total: int
     best: float | None
+    hits: str  # what counts as one
+    secondary: Secondary | None
     notes: tuple[str, ...]
     picks: tuple[str, ...]
     card: Card | None
@@ -186,12 +191,16 @@ def build(
         depths=tuple((str(depth), str(depth)) for depth in ks),
         chips=filtered.shown.chips,
         several_models=len({row.model for row in loaded.combinations if row.model}) > 1,
-        columns=strategy_notes.glossary(ks, k),
-        headings=strategy_notes.headings(k),
+        columns=strategy_notes.glossary(ks, k, judged=document_level(sweep.hit_rule)),
+        headings=strategy_notes.headings(k, judged=document_level(sweep.hit_rule)),
         lines=lines,
         missing=tuple(_missing(row, sweep) for row in filtered.missing),
         total=len(loaded.combinations),
         best=max((number.value for number in at_k if number and number.value is not None), default=None),
+        hits=on_hits(sweep.hit_rule),
+        secondary=secondary.build(
+            sweep, [(row, line.what, line.model) for row, line in zip(rows, lines, strict=True)], k
+        ),
         notes=strategy_notes.notes(loaded, sources),
         picks=tuple(names[row.key] for row in loaded.recorded if row.id in choice.pick),
         card=_card(loaded, rows, winloss, names, choice, links),

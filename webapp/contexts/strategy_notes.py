@@ -13,7 +13,7 @@ from store.tables import CombinationRow
 from webapp.exports import Column
 
 
-def glossary(ks: Sequence[int], k: int) -> tuple[Column, ...]:
+def glossary(ks: Sequence[int], k: int, *, judged: bool) -> tuple[Column, ...]:
     """The columns of the page's table with their meaning."""
     shown: list[Measure] = [
         *(measures.recall(depth) for depth in ks),
@@ -27,10 +27,10 @@ def glossary(ks: Sequence[int], k: int) -> tuple[Column, ...]:
         measures.tokens(k),
         *(measures.latency(stage) for stage in measures.LATENCY_STAGES),
     ]
-    return tuple(Column(one.name, one.label, description=_sentence(one)) for one in shown)
+    return tuple(Column(one.name, one.label, description=_sentence(one, judged)) for one in shown)
 
 
-def headings(k: int) -> tuple[Column, ...]:
+def headings(k: int, *, judged: bool) -> tuple[Column, ...]:
     """Heads of the columns after R@k, by the names they sort under."""
     shown = {
         "mrr": measures.MRR,
@@ -42,12 +42,13 @@ def headings(k: int) -> tuple[Column, ...]:
         "header": measures.HEADER_SHARE,
         "context": measures.tokens(k),
     }
-    heads = tuple(Column(name, one.label, description=_sentence(one)) for name, one in shown.items())
+    heads = tuple(Column(name, one.label, description=_sentence(one, judged)) for name, one in shown.items())
     return (*heads, Column("ms", "ms a question", description="The medians of all stages, added up."))
 
 
-def _sentence(measure: Measure) -> str:
-    return measure.description[:1].upper() + measure.description[1:] + "."
+def _sentence(measure: Measure, judged: bool) -> str:
+    said = (measures.documentwise(measure) if judged else measure).description
+    return said[:1].upper() + said[1:] + "."
 
 
 def notes(loaded: LoadedSweep, sources: Mapping[str, int]) -> tuple[str, ...]:
