@@ -21,6 +21,9 @@ _SETTINGS = ("cuts", "header", "overlap", "budget")
 # Names become parts of combination keys, MLflow filters and addresses: no slash, quote or space.
 _NAME = re.compile(r"[\w.-]{1,64}")
 
+# In the strategy's place of a team's own retriever, which is not crossed with strategies and models.
+OWN = "own"
+
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
@@ -57,9 +60,14 @@ class Strategy:
         return f"cuts={self.cuts};header={str(self.header).lower()};overlap={self.overlap};budget={self.budget}"
 
 
+def is_name(name: object) -> bool:
+    """Whether a strategy or a retriever may be called so."""
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None
+
+
 def _faults(strategy: Strategy) -> list[str]:
     faults = []
-    if not isinstance(strategy.name, str) or not _NAME.fullmatch(strategy.name):
+    if not is_name(strategy.name):
         faults.append("a name is 1 to 64 letters, digits, '_', '.' or '-'")
     if strategy.cuts not in _CUTS:
         faults.append(f"cuts is {strategy.cuts!r}, allowed are {', '.join(_CUTS)}")
@@ -156,8 +164,8 @@ class Combination:
     """One cell of a sweep: a strategy, a retriever and the models that retriever needs.
 
     Attributes:
-        strategy: Name of the strategy.
-        retriever: One of `RETRIEVERS`.
+        strategy: Name of the strategy; `OWN` for a team's own retriever.
+        retriever: One of `RETRIEVERS`, or the name of a team's own.
         model: The embedding model; None where the retriever reads no vectors.
         scorer: The second model: the cross-encoder of `rerank`, the late-interaction model of `late`; else None.
 
@@ -172,6 +180,12 @@ class Combination:
 
     def __post_init__(self) -> None:
         """Refuse a retriever without its model, and a model without its use."""
+        if self.strategy == OWN:
+            if self.retriever in RETRIEVERS or not is_name(self.retriever):
+                raise ValueError(f"{self.retriever!r} cannot be the name of a retriever of one's own")
+            if self.model or self.scorer:
+                raise ValueError(f"the retriever {self.retriever!r} of one's own is not crossed with models")
+            return
         if self.retriever not in RETRIEVERS:
             raise ValueError(f"unknown retriever {self.retriever!r}, known are {', '.join(RETRIEVERS)}")
         needs_model = self.retriever not in MODEL_FREE_RETRIEVERS
@@ -187,7 +201,7 @@ class Combination:
 
     @property
     def key(self) -> str:
-        """Unique name within a sweep: ``E/dense/<model>``, ``E/bm25``, ``E/rerank/<model>/<scorer>``."""
+        """Unique name within a sweep: ``E/dense/<model>``, ``E/bm25``, ``E/rerank/<model>/<scorer>``, ``own/NAME``."""
         parts = (self.strategy, self.retriever, self.model, self.scorer)
         return "/".join(part for part in parts if part is not None)
 
@@ -198,6 +212,7 @@ def grid(
     models: Sequence[str],
     rerankers: Sequence[str] = (),
     late_models: Sequence[str] = (),
+    own: Sequence[str] = (),
 ) -> tuple[Combination, ...]:
     """Every combination of a sweep, in the order the ingredients were given (strategy, retriever, model, scorer).
 
@@ -207,6 +222,7 @@ def grid(
         models: Model names, each once; may be empty if no retriever needs one.
         rerankers: Names of cross-encoders, each once; may be empty without `rerank`.
         late_models: Names of late-interaction models, each once; may be empty without `late`.
+        own: Names of a team's own retrievers, each once; they stand behind the others, one combination each.
 
     Returns:
         One combination per strategy, retriever and model; BM25 has no model and appears once per strategy, `rerank`
@@ -220,11 +236,12 @@ def grid(
     _require_distinct("model", models)
     _require_distinct("reranker", rerankers)
     _require_distinct("late-interaction model", late_models)
+    _require_distinct("retriever of one's own", own)
     unknown = [name for name in retrievers if name not in RETRIEVERS]
     if unknown:
         named = ", ".join(repr(name) for name in unknown)
         raise ValueError(f"unknown retriever {named}, known are {', '.join(RETRIEVERS)}")
-    return tuple(
+    crossed = tuple(
         Combination(strategy.name, retriever, model, scorer)
         for strategy in strategies
         for retriever in retrievers
@@ -232,6 +249,7 @@ def grid(
         for model in ((None,) if retriever in MODEL_FREE_RETRIEVERS else (tuple(models) or (None,)))
         for scorer in (tuple({"rerank": rerankers, "late": late_models}.get(retriever, ())) or (None,))
     )
+    return (*crossed, *(Combination(OWN, name) for name in own))
 
 
 def _require_distinct(what: str, names: Sequence[str]) -> None:

@@ -26,15 +26,15 @@ class Number(NamedTuple):
 
 
 class Cutting(NamedTuple):
-    """What a strategy did to the corpus, as one encoder sees it."""
+    """What a strategy did to the corpus, as one encoder sees it; of a team's own chunks most of it is not known."""
 
     chunks: int
     characters: int
-    tokens: int
-    header_tokens: int
-    overlap_tokens: int
-    over_budget: int
-    over_window: int
+    tokens: int | None
+    header_tokens: int | None
+    overlap_tokens: int | None
+    over_budget: int | None
+    over_window: int | None
 
 
 def answerable(outcomes: Sequence[Recorded]) -> list[Recorded]:
@@ -92,7 +92,7 @@ def side_by_side(outcomes: Sequence[Sequence[Recorded]]) -> SideBySide:
 
 def score(
     outcomes: Sequence[Outcome],
-    cutting: Cutting,
+    cutting: Cutting | None,
     milliseconds: Mapping[str, Sequence[float]],
     *,
     ks: Sequence[int],
@@ -103,7 +103,7 @@ def score(
 
     Args:
         outcomes: Of all questions.
-        cutting: What the strategy did.
+        cutting: What the strategy did; None where nobody knows.
         milliseconds: Single-question times of each stage.
         ks: Depths.
         seed: Of the bootstrap.
@@ -127,8 +127,8 @@ def score(
     numbers.append(
         _proportion(measures.NOT_QUOTABLE, wilson(sum(outcome.quotable is False for outcome in hit), len(hit)))
     )
-    numbers += _sizes(cutting)
-    if token_bytes is not None:
+    numbers += _sizes(cutting) if cutting is not None else []
+    if token_bytes is not None and cutting is not None:
         numbers.append(Number(measures.TOKEN_VECTORS.name, token_bytes, None, None, None, cutting.chunks))
     clusters = [outcome.needle_id or outcome.query_id for outcome in outcomes]
     for k in ks:
@@ -195,9 +195,11 @@ def _sizes(cutting: Cutting) -> list[Number]:
         measures.OVER_BUDGET: (cutting.over_budget, cutting.chunks),
         measures.OVER_WINDOW: (cutting.over_window, cutting.chunks),
     }
-    return [Number(measure.name, count, None, None, None, count) for measure, count in counted.items()] + [
+    known = [(measure, count) for measure, count in counted.items() if count is not None]
+    return [Number(measure.name, count, None, None, None, count) for measure, count in known] + [
         Number(measure.name, part / whole if whole else None, None, None, part, whole)
         for measure, (part, whole) in shares.items()
+        if part is not None and whole is not None
     ]
 
 

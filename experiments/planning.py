@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from experiments.conditions import describe
 from experiments.language_checks import language_warnings
+from experiments.own.kept_answers import kept_answers
+from experiments.own.spec import Function, OwnRetriever, Results
 from experiments.project import Project
 from experiments.provenance import document_level
 from experiments.reading import observed_in
@@ -16,7 +18,7 @@ from experiments.reviewing.question_planning import needed_rows
 from experiments.reviewing.question_set import balance, bound_rows
 from experiments.stats.intervals import wilson
 from experiments.stats.resolution import fewest_discordant
-from experiments.sweep import read_inputs
+from experiments.sweep import Inputs, read_inputs
 from experiments.verdicts.questions import on_difference, on_target
 from experiments.verdicts.strategies import on_depth
 from experiments.words import interval, plural
@@ -70,6 +72,8 @@ def planned(project: Project, wanted: Wanted = DEFAULT) -> Iterator[str]:
         yield f"Warning: {shallow}"
     for warning in language_warnings(inputs.documents, inputs.queries, settings, bench.languages):
         yield f"Warning: {warning}"
+    for own in settings.own:
+        yield f"{own.name}: {_to_ask(own, project, inputs)}"
     for name in settings.models:
         if bench.has(name):
             yield f"{name}: {plural(bench.to_embed({name: cuts}), 'text')} to embed, the others are cached."
@@ -90,3 +94,18 @@ def planned(project: Project, wanted: Wanted = DEFAULT) -> Iterator[str]:
     rows = needed_rows(wanted.difference, observed, settings.alpha, max(pairs, 1))
     yield on_difference(wanted.difference, observed, rows, k, max(pairs, 1), answerable)
     yield on_target(wanted.bluffs, wanted.confidence, bound_rows(wanted.bluffs, wanted.confidence), held)
+
+
+def _to_ask(own: OwnRetriever, project: Project, inputs: Inputs) -> str:
+    """What measuring a retriever of one's own would ask of it."""
+    if isinstance(own.source, Results):
+        return f"one combination, read from {own.source.file}; nothing is asked."
+    questions = {query.text for query in inputs.queries}
+    # Without a version its answers are kept for one sweep only, so that a new one asks everything.
+    kept = kept_answers(own, project.var, "") if own.version else None
+    todo = sum(kept is None or kept.get(text) is None for text in questions)
+    known = f", {len(questions) - todo} answers are kept" if todo < len(questions) else ""
+    at_once = (
+        "all in one call" if isinstance(own.source, Function) and own.source.batch else f"{own.concurrency} at once"
+    )
+    return f"one combination, {plural(todo, 'request')} to {own.source.words}, {at_once}{known}."

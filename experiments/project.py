@@ -19,6 +19,7 @@ from experiments.model_settings import own_models
 from experiments.model_specs import Kind, ModelSpec
 from experiments.model_stamps import ModelError
 from experiments.models import SentenceEncoder, find_model
+from experiments.own_tables import own_retrievers, with_depths
 from experiments.settings import (
     AskSettings,
     Settings,
@@ -201,10 +202,14 @@ def _read(file: Path) -> Project:
     }
     strategies = own_strategies(file, content.pop("strategies", {}), faults)
     models = own_models(file, content.pop("models", {}), faults)
+    own = own_retrievers(file, content.pop("retrievers", {}), faults)
     for name, value in content.items():
-        known = ", ".join(f"[{table}]" for table in (*tables, "strategies.NAME", "models.NAME"))
+        known = ", ".join(f"[{table}]" for table in (*tables, "strategies.NAME", "models.NAME", "retrievers.NAME"))
         faults.append(Fault(str(file), line_of(file, name), str(value)[:60], f"{name}: unknown", f"allowed: {known}"))
-    settings = read_settings(tables["sweep"], tables["bm25"], tables["hybrid"], tables["rerank"], strategies, models)
+    settings = read_settings(
+        tables["sweep"], tables["bm25"], tables["hybrid"], tables["rerank"], strategies, models, own
+    )
+    settings = replace(settings, own=with_depths(settings, file, faults))
     corpus = tables["corpus"]
     documents = _path(corpus, "documents", "documents")
     questions = _path(corpus, "questions", "questions.jsonl")

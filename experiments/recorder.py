@@ -14,6 +14,7 @@ from sqlalchemy import Engine
 from corpus.questions import Query
 from experiments.evaluation import Cutting, score
 from experiments.models import ModelError, ModelStamp
+from experiments.own.responses import CANNOT_BE_JUDGED, OwnError
 from experiments.progress import CancelledError
 from experiments.project import Project
 from experiments.recording import from_parquet, measure_rows, outcome_rows, to_parquet
@@ -35,7 +36,7 @@ class Recorder:
         self._queries = queries
         self._ledger = Ledger.of(project)
         self._log = project.var / "logs" / f"sweep-{sweep_id}.log"
-        self.failed = self.reused = 0
+        self.failed = self.reused = self.unjudged = 0
         self.tracking_error: str | None = None
 
     def record(
@@ -76,11 +77,12 @@ class Recorder:
             stamp={
                 "model": stamp._asdict(),
                 **({"scorer": scorer._asdict()} if scorer is not None else {}),
-                "cutting": retrieval.cutting._asdict(),
+                "cutting": None if retrieval.cutting is None else retrieval.cutting._asdict(),
                 "milliseconds": retrieval.milliseconds,
                 "identity_error": retrieval.identity_error,
                 "depth": retrieval.depth,
                 "token_bytes": retrieval.token_bytes,
+                **({} if retrieval.own is None else {"own": retrieval.own}),
             },
             measured_in=measured_in,
         )
@@ -105,18 +107,22 @@ class Recorder:
             omega: Precision omega by question: it is of the cutting, and not recorded.
 
         Returns:
-            False when it was not recorded deep enough for this sweep's k, and must be made again.
+            False when it was not recorded deep enough for this sweep's k, or a retriever of one's own did not answer
+            all its questions then: it must be made again.
         """
-        if earlier.stamp["depth"] < max(self._settings.ks):
+        own = earlier.stamp.get("own")
+        if earlier.stamp["depth"] < max(self._settings.ks) or (own is not None and own["failures"]):
             return False
+        cutting = earlier.stamp["cutting"]
         retrieval = Retrieval(
             outcomes=from_parquet(earlier.parquet),
-            cutting=Cutting(**earlier.stamp["cutting"]),
+            cutting=None if cutting is None else Cutting(**cutting),
             milliseconds=earlier.stamp["milliseconds"],
             identity_error=earlier.stamp["identity_error"],
             depth=earlier.stamp["depth"],
             token_bytes=earlier.stamp.get("token_bytes"),
             omega=omega,
+            own=own,
         )
         self.record(row, retrieval, stamp, scorer, earlier.measured_in or earlier.sweep_key)
         return True
@@ -136,7 +142,7 @@ class Recorder:
         writes.update_combination(self._engine, row.id or 0, state="running")
         try:
             yield
-        except ModelError as error:
+        except (ModelError, OwnError) as error:
             self._fail(row, str(error))
         except (CancelledError, KeyboardInterrupt):  # it is the sweep that ends, not this combination that failed
             writes.update_combination(self._engine, row.id or 0, state="queued")
@@ -147,6 +153,13 @@ class Recorder:
                 log.write(f"{datetime.now(UTC).isoformat()} {row.key}\n{traceback.format_exc()}\n")
             reason = " ".join(str(error).split())[:500]
             self._fail(row, f"{type(error).__name__}: {reason} (details in {self._log})")
+
+    def cannot_be_judged(self, row: CombinationRow, own: dict[str, Any], reason: str) -> None:
+        """Record that a team's own retriever left too many questions without an answer: how it went, and no numbers."""
+        values: dict[str, Any] = {"state": CANNOT_BE_JUDGED, "reason": reason, "stamp": {"own": own}}
+        writes.update_combination(self._engine, row.id or 0, recorded_at=datetime.now(UTC), **values)
+        self.unjudged += 1
+        self._say(f"{CANNOT_BE_JUDGED}: {row.key}: {reason}")
 
     def _fail(self, row: CombinationRow, reason: str) -> None:
         writes.update_combination(self._engine, row.id or 0, state="failed", reason=reason)

@@ -58,6 +58,7 @@ def _combination(
         "gate_model": model,
         "distance_identity_error": row.stamp.get("identity_error"),
         "cutting": row.stamp.get("cutting"),
+        "own": row.stamp.get("own"),
         "mlflow_run_id": row.mlflow_run_id,
         "numbers": {name: number.model_dump(exclude={"combination_id", "name"}) for name, number in numbers.items()},
         "thresholds": [_threshold(one) for one in read_thresholds(arm.outcomes, thresholds)] if arm else [],

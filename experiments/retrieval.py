@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,12 +52,13 @@ class Retrieval(NamedTuple):
     """What one combination returned, before any threshold or k is read from it."""
 
     outcomes: tuple[Outcome, ...]
-    cutting: Cutting
+    cutting: Cutting | None  # None where the chunks are not known
     milliseconds: dict[str, list[float]]
     identity_error: float  # largest |L2^2 / 2 - (1 - cos)| over a sample
     depth: int  # hits kept with each outcome
     token_bytes: int | None = None  # of the chunks' token vectors on disk, where the retriever keeps any
     omega: Mapping[str, float] = MappingProxyType({})  # precision omega by question; empty where it is not known
+    own: dict[str, Any] | None = None  # of a team's own retriever: how asking it went
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,18 @@ from typing import NamedTuple
 from sqlalchemy import Engine
 
 from experiments.chunking import chunk_corpus
+from experiments.conditions import OWN
 from experiments.language_checks import language_warnings
 from experiments.lexical import BM25Index
 from experiments.outcomes import HITS_KEPT
+from experiments.own_measuring import OwnRetrievers
 from experiments.progress import CancelledError, Progress
 from experiments.project import Project
 from experiments.ranking import rank
 from experiments.recorder import Recorder, Say
 from experiments.relevance import precision_omegas
 from experiments.retrieval import Cut, Index, cut, retrieve
-from experiments.sweep import Inputs, begin, gate_model, read_inputs, retrieval_key
+from experiments.sweep import Inputs, begin, gate_model, own_retrieval_key, read_inputs, retrieval_key
 from experiments.workbench import Workbench
 from store import reads, writes
 from store.tables import CombinationRow
@@ -29,6 +31,7 @@ class SweepResult(NamedTuple):
     sweep_id: int
     recorded: int
     failed: int
+    unjudged: int  # retrievers of one's own that left too many questions without an answer
     reused: int  # of the recorded: read from an earlier sweep of the same inputs
     embedded: int  # texts that were in no cache
     tracking_error: str | None
@@ -61,7 +64,8 @@ def run_sweep(
         recorder.warn(language_warnings(inputs.documents, inputs.queries, project.settings, bench.languages))
         waiting = [row for row in reads.combinations(engine, sweep_id) if row.state != "recorded"]
         waiting = _read_again(engine, project, inputs, bench, recorder, waiting, fresh)
-        _measure(engine, sweep_id, project, inputs, bench, recorder, waiting)
+        own = OwnRetrievers(project, inputs, bench, recorder, sweep_key=_key(engine, sweep_id), say=say)
+        _measure(engine, sweep_id, project, inputs, bench, recorder, own, waiting, fresh)
     except CancelledError:
         recorder.end("cancelled", "cancelled on request")
         raise
@@ -70,7 +74,15 @@ def run_sweep(
         raise
     recorded = sum(row.state == "recorded" for row in reads.combinations(engine, sweep_id))
     recorder.end("finished" if recorded else "failed", None if recorded else "every combination failed")
-    return SweepResult(sweep_id, recorded, recorder.failed, recorder.reused, bench.embedded, recorder.tracking_error)
+    return SweepResult(
+        sweep_id,
+        recorded,
+        recorder.failed,
+        recorder.unjudged,
+        recorder.reused,
+        bench.embedded,
+        recorder.tracking_error,
+    )
 
 
 def _read_again(
@@ -88,17 +100,23 @@ def _read_again(
         The combinations that are still to be measured.
     """
     strategies = {strategy.name: strategy for strategy in project.settings.strategies}
+    own = {one.name: one for one in project.settings.own}
     keys: dict[str, CombinationRow] = {}
     for row in waiting:
         if bench.has(gate_model(row, project.settings)) and not bench.seconds.why_missing(row.scorer):
             stamp, scorer = bench.encoder(gate_model(row, project.settings)).stamp, bench.seconds.stamp(row)
-            key = retrieval_key(inputs, strategies[row.strategy], row.retriever, stamp, project.settings, scorer)
-            writes.update_combination(engine, row.id or 0, retrieval_key=key)
-            keys[key] = row
+            key = (
+                own_retrieval_key(inputs, own[row.retriever], stamp, project.root)
+                if row.strategy == OWN
+                else retrieval_key(inputs, strategies[row.strategy], row.retriever, stamp, project.settings, scorer)
+            )
+            if key is not None:
+                writes.update_combination(engine, row.id or 0, retrieval_key=key)
+                keys[key] = row
     if fresh:
         return list(waiting)
     done = set()
-    omegas: dict[str, dict[str, float]] = {}  # of the cutting: once a strategy
+    omegas: dict[str, dict[str, float]] = {OWN: {}}  # of the cutting: once a strategy
     for key, earlier in reads.recorded_retrievals(engine, list(keys)).items():
         row = keys[key]
         stamp = bench.encoder(gate_model(row, project.settings)).stamp
@@ -117,9 +135,11 @@ def _measure(
     inputs: Inputs,
     bench: Workbench,
     recorder: Recorder,
+    own: OwnRetrievers,
     waiting: Sequence[CombinationRow],
+    fresh: bool,
 ) -> None:
-    """All strategies, one after the other; each combination is written whole or not at all."""
+    """Strategies one after the other, then a team's own retrievers; each combination is written whole or not at all."""
     cuts = {
         strategy.name: cut(inputs.documents, inputs.queries, strategy)
         for strategy in project.settings.strategies
@@ -129,11 +149,19 @@ def _measure(
     for name, strategy_cut in cuts.items():
         for model in {gate_model(row, project.settings) for row in waiting if row.strategy == name}:
             indexed.setdefault(model, []).append(strategy_cut)
-    totals = {"texts": bench.to_embed(indexed), **bench.seconds.plans(waiting, cuts, len(inputs.queries))}
+    asked = [row for row in waiting if row.strategy == OWN]
+    totals = {
+        "texts": bench.to_embed(indexed),
+        **bench.seconds.plans(waiting, cuts, len(inputs.queries)),
+        "requests": sum(own.waiting(row.retriever) for row in asked),
+    }
     with Progress(engine, sweep_id, totals) as progress:
         for name, strategy_cut in cuts.items():
             rows = [row for row in waiting if row.strategy == name]
             _strategy(strategy_cut, rows, project, inputs, bench, recorder, progress)
+        for row in asked:
+            with recorder.attempt(row):
+                own.measure(row, gate_model(row, project.settings), progress, fresh=fresh)
 
 
 def _strategy(
@@ -159,3 +187,8 @@ def _strategy(
             second = bench.seconds.model(row, cut, progress)
             retrieval = retrieve(indexes[model], row.retriever, lexical, bm25, depth, second, fusion=settings.fusion)
             recorder.record(row, retrieval, bench.encoder(model).stamp, second.stamp if second else None)
+
+
+def _key(engine: Engine, sweep_id: int) -> str:
+    sweep = reads.sweep(engine, sweep_id)
+    return sweep.key if sweep is not None else ""

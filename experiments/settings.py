@@ -13,6 +13,7 @@ from corpus.extraction.limits import Limits
 from corpus.faults import Fault
 from experiments.conditions import (
     DEFAULT_RETRIEVERS,
+    OWN,
     PRESETS,
     RETRIEVERS,
     Combination,
@@ -24,6 +25,7 @@ from experiments.lexical import BM25Settings
 from experiments.model_files import DEFAULT_LATE_MODEL, DEFAULT_MODEL, DEFAULT_RERANKER
 from experiments.model_settings import chosen_models
 from experiments.model_specs import Kind, ModelSpec, plain_spec
+from experiments.own.spec import OwnRetriever
 from experiments.ranking import DEFAULT_FUSION, Fusion
 from experiments.toml_tables import Table, line_of
 
@@ -50,11 +52,13 @@ class Settings:
     seed: int = 20260101
     bm25: BM25Settings = field(default_factory=BM25Settings)
     fusion: Fusion = DEFAULT_FUSION
+    own: tuple[OwnRetriever, ...] = ()
 
     @property
     def combinations(self) -> tuple[Combination, ...]:
         """The grid."""
-        return grid(self.strategies, self.retrievers, self.models, self.rerankers, self.late_models)
+        own = tuple(one.name for one in self.own)
+        return grid(self.strategies, self.retrievers, self.models, self.rerankers, self.late_models, own)
 
     def model(self, name: str, kind: Kind = "embedding") -> ModelSpec:
         """What a model's name means.
@@ -98,6 +102,8 @@ def own_strategies(file: Path, tables: Any, faults: list[Fault]) -> dict[str, St
         try:
             if name in known:
                 raise ValueError(f"strategy {name!r}: the presets A to F cannot be redefined, choose another name")
+            if name == OWN:
+                raise ValueError(f"strategy {name!r}: stands for retrievers of one's own, choose another name")
             if not isinstance(values, Mapping):
                 raise ValueError(f"strategy {name!r}: not a table, write [strategies.{name}] and its settings below it")
             known[name] = strategy_from_settings(name, values)
@@ -114,17 +120,19 @@ def read_settings(
     rerank: Table,
     strategies: Mapping[str, Strategy],
     models: Mapping[str, ModelSpec] | None = None,
+    own: Mapping[str, OwnRetriever] | None = None,
 ) -> Settings:
     """Read `[sweep]`, `[bm25]`, `[hybrid]` and `[rerank]`; faults go to the tables' list, the defaults stand in."""
-    named = dict(models or {})
+    named, own_retrievers = dict(models or {}), dict(own or {})
     plain = Settings()
-    own = tuple(strategies)
-    chosen = sweep.take_list("strategies", str, own, "strategy names")
+    chosen = sweep.take_list("strategies", str, tuple(strategies), "strategy names")
     for name in [name for name in chosen if name not in strategies]:
         sweep.fault("strategies", name, "unknown strategy", f"known are {', '.join(strategies)}")
     retrievers = sweep.take_list("retrievers", str, plain.retrievers, "retriever names")
-    for name in [name for name in retrievers if name not in RETRIEVERS]:
-        sweep.fault("retrievers", name, "unknown retriever", f"known are {', '.join(RETRIEVERS)}")
+    known = (*RETRIEVERS, *own_retrievers)
+    for name in [name for name in retrievers if name not in known]:
+        advice = f"known are {', '.join(known)}; one of your own needs a table [retrievers.{name}]"
+        sweep.fault("retrievers", name, "unknown retriever", advice)
     embedding = chosen_models(sweep, "models", "embedding", plain.models, "model names or folders", named)
     rerankers = chosen_models(
         sweep, "rerankers", "cross-encoder", plain.rerankers, "cross-encoders' names or folders", named
@@ -145,7 +153,7 @@ def read_settings(
     sweep.finish("strategies, retrievers, models, rerankers, late_models, k, thresholds, alpha, seed")
     return Settings(
         strategies=tuple(strategies[name] for name in dict.fromkeys(chosen) if name in strategies),
-        retrievers=tuple(dict.fromkeys(retrievers)),
+        retrievers=tuple(name for name in dict.fromkeys(retrievers) if name in RETRIEVERS),
         models=embedding,
         rerankers=rerankers,
         late_models=late_models,
@@ -157,6 +165,7 @@ def read_settings(
         seed=seed,
         bm25=_bm25(bm25),
         fusion=_fusion(hybrid),
+        own=tuple(own_retrievers[name] for name in dict.fromkeys(retrievers) if name in own_retrievers),
     )
 
 

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Engine
@@ -21,6 +22,7 @@ from corpus.fingerprint import corpus_hash, questions_hash, wording_hash
 from corpus.questions import Query
 from experiments.conditions import FUSED, Strategy
 from experiments.models import ModelStamp
+from experiments.own.spec import OwnRetriever, Results
 from experiments.processes import lives
 from experiments.project import Project
 from experiments.provenance import PIPELINE, hit_rule, provenance, versions
@@ -133,6 +135,23 @@ def retrieval_key(
     )
 
 
+def own_retrieval_key(inputs: Inputs, own: OwnRetriever, stamp: ModelStamp, root: Path) -> str | None:
+    """The same for a team's own retriever; None where nobody can know what it is at the moment.
+
+    A file of results is known by its content; a function or an endpoint only by the version it is given. The content
+    of a chunk table belongs to either.
+    """
+    files = [root / name for name in (own.chunks, own.source.file if isinstance(own.source, Results) else None) if name]
+    if not isinstance(own.source, Results) and own.version is None:
+        return None
+    try:
+        content = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
+    except OSError:
+        return None
+    facts = (PIPELINE, inputs.hit_rule, inputs.corpus_hash, inputs.questions_hash)
+    return _digest(*facts, "own", own.identity, content, stamp.cache_stamp)
+
+
 def settings_record(settings: Settings) -> dict[str, Any]:
     """Settings as they are kept with the sweep, all of JSON's types."""
     return {
@@ -141,6 +160,7 @@ def settings_record(settings: Settings) -> dict[str, Any]:
         "models": list(settings.models),
         **_second_models(settings),
         **_named_models(settings),
+        **({"own": {one.name: one.record for one in settings.own}} if settings.own else {}),
         "k": list(settings.ks),
         "thresholds": list(settings.thresholds),
         "alpha": settings.alpha,

@@ -83,15 +83,31 @@ class Workbench:
             ValueError: If it gives vectors that are not of unit length.
         """
         self.encoder(name)
+        asked = self._questions_of(name, progress)
+        embedded = self._embed("document", cut.texts, name, f"strategy {cut.strategy.name}", progress)
+        return index(cut, self._queries, embedded, asked, self._embed_times(name))
+
+    def compared(self, texts: list[str], name: str, stage: str, progress: Progress) -> tuple[Embedded, Embedded]:
+        """Vectors of texts that are no chunks of ours, and of the questions.
+
+        Raises:
+            ModelError: If the model could not be found or loaded.
+            ValueError: If it gives vectors that are not of unit length.
+        """
+        self.encoder(name)
+        asked = self._questions_of(name, progress)
+        return self._embed("document", texts, name, stage, progress, planned=0), asked
+
+    def _questions_of(self, name: str, progress: Progress) -> Embedded:
         if name not in self._asked:
             self._asked[name] = self._embed("query", self._questions, name, "questions", progress)
-        stage = f"strategy {cut.strategy.name}"
-        embedded = self._embed("document", cut.texts, name, stage, progress)
-        return index(cut, self._queries, embedded, self._asked[name], self._embed_times(name))
+        return self._asked[name]
 
-    def _embed(self, kind: Kind, texts: list[str], name: str, stage: str, progress: Progress) -> Embedded:
+    def _embed(
+        self, kind: Kind, texts: list[str], name: str, stage: str, progress: Progress, planned: int | None = None
+    ) -> Embedded:
         model = self._models[name]
-        progress.stage(stage, len(missing(kind, texts, model.cache)))
+        progress.stage(stage, len(missing(kind, texts, model.cache)), planned=planned)
         embedded = embed(kind, texts, model.encoder, model.cache, progress.advance)
         self.embedded += embedded.computed
         return embedded

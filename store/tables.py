@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Column, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, Boolean, Column, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
 
@@ -133,7 +133,8 @@ class OutcomeRow(SQLModel, table=True):
     )
     query_id: str = Field(primary_key=True)
     rank: int | None = None
-    destroyed: bool | None = False  # None: not known, of a retriever that does not show its chunks
+    # None: not known, of a retriever that does not show its chunks. No default of the column: it would stand for None.
+    destroyed: bool | None = Field(default=False, sa_column=Column(Boolean, nullable=True))
     truncated: bool = False
     truncated_by: str | None = None  # whose window: encoder, scorer, or both; None in older records too
     quotable: bool | None = None

@@ -20,7 +20,7 @@ class NoProgress:
     def __init__(self) -> None:
         self.stages: list[tuple[str, int]] = []
 
-    def stage(self, name: str, texts: int) -> None:
+    def stage(self, name: str, texts: int, **_: object) -> None:
         self.stages.append((name, texts))
 
     def advance(self, texts: int) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from corpus.check import CheckReport, Counts
+from corpus.faults import Fault
 from experiments.cli.errors import shown
 from experiments.cli.options import project_option
 from experiments.language_checks import language_warnings
@@ -40,6 +42,12 @@ strip_front_matter = true
 
 # [rerank]
 # depth = 25                            # chunks of the hybrid ranking a cross-encoder reads
+
+# A retriever of your own, to be named in `retrievers` (docs/own-retriever.md):
+# [retrievers.ours]
+# url = "http://127.0.0.1:8080/search"
+# request = {{ query = "{{query}}", limit = "{{k}}" }}
+# texts = "results.*.text"
 
 # A strategy of your own, to be named in `strategies`:
 # [strategies.short]
@@ -116,22 +124,29 @@ def quoted(path: Path, folder: Path) -> str:
 @click.command()
 @project_option
 def check(folder: Path | None) -> None:
-    """Check documents and questions, and report every fault at once with file, line, value and what to do.
+    """Check documents, questions and retrievers of one's own; report every fault at once: file, line, value, advice.
 
     Exits with 2 when there is a fault.
     """
+    from experiments.own_measuring import own_faults
+
     project = open_project(folder)
     report = check_project(project)
-    _tell(report)
+    own = own_faults(project, report)
+    _tell(report, own)
     for warning in language_warnings(report.documents, report.queries, project.settings, {}):
         click.echo(f"Warning: {warning}")
-    sys.exit(0 if report.ok else 2)
+    if project.settings.own:
+        names = listed([one.name for one in project.settings.own])
+        click.echo(f"Retrievers of your own: {names}; nothing was asked of them.")
+    sys.exit(0 if report.ok and not own else 2)
 
 
-def _tell(report: CheckReport) -> None:
-    for line in shown([fault.sentence for fault in report.faults]):
+def _tell(report: CheckReport, own: Sequence[Fault] = ()) -> None:
+    faults = [*report.faults, *own]
+    for line in shown([fault.sentence for fault in faults]):
         click.echo(line)
-    if report.faults:
+    if faults:
         click.echo("")
     counts = report.counts
     phrasings = [f"{count} {phrasing or 'answerable'}" for phrasing, count in counts.answerable.items()]
@@ -152,7 +167,7 @@ def _tell(report: CheckReport) -> None:
     if report.skipped:
         click.echo(f"Not read, because only Markdown and text are: {listed(report.skipped[:5])}"
                    + (f" and {len(report.skipped) - 5} more" if len(report.skipped) > 5 else "") + ".")  # fmt: skip
-    click.echo("No faults." if report.ok else f"{plural(len(report.faults), 'fault')}.")
+    click.echo(f"{plural(len(faults), 'fault')}." if faults else "No faults.")
 
 
 @click.command()

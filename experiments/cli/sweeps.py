@@ -12,10 +12,12 @@ from sqlalchemy import Engine
 from experiments.cli.errors import InterruptedCommand
 from experiments.cli.options import project_option
 from experiments.cli.tables import strategy_lines, threshold_lines
+from experiments.own.responses import CANNOT_BE_JUDGED
 from experiments.project import Project, open_project
 from experiments.reading import LoadedSweep, UnknownSweepError, chunks_of, load_sweep
 from experiments.report import report
 from experiments.thresholds import extremes, read_thresholds
+from experiments.verdicts.own import on_own
 from experiments.verdicts.strategies import leader_of, on_depth, on_strategies, on_threshold
 from experiments.words import plural
 from store import reads
@@ -45,9 +47,12 @@ def run(folder: Path | None, fresh: bool, skip_faults: bool) -> None:
     except KeyboardInterrupt as stop:
         raise InterruptedCommand("what is measured is kept, run again to go on") from stop
     loaded = load_sweep(engine, result.sweep_id)
-    click.echo(f"Sweep {result.sweep_id}: {result.recorded} combinations recorded, {result.failed} failed; "
+    unjudged = f", {result.unjudged} cannot be judged" if result.unjudged else ""
+    click.echo(f"Sweep {result.sweep_id}: {result.recorded} combinations recorded, {result.failed} failed{unjudged}; "
                f"{plural(result.embedded, 'text')} embedded, "
                f"{plural(result.reused, 'retrieval')} read from earlier sweeps.")  # fmt: skip
+    for line in on_own(loaded.combinations):
+        click.echo(line)
     _verdicts(loaded)
     if result.tracking_error:
         click.echo(
@@ -56,7 +61,7 @@ def run(folder: Path | None, fresh: bool, skip_faults: bool) -> None:
     else:
         click.echo(f"Logged to MLflow: {project.tracking_uri}, experiment {project.experiment!r}.")
     click.echo(f"See it: bluffline serve, then http://{project.host}:{project.port}/sweeps/{result.sweep_id}")
-    if result.failed:
+    if result.failed or result.unjudged:
         sys.exit(3)
 
 
@@ -100,8 +105,11 @@ def show(folder: Path | None, sweep: int | None, as_json: bool) -> None:
     click.echo(f"{row.documents} documents {row.corpus_hash[:8]}, {questions} {row.questions_hash[:8]}, {row.hit_rule}")
     for line in strategy_lines(loaded):
         click.echo(line)
-    for failed in (combination for combination in loaded.combinations if combination.state == "failed"):
-        click.echo(f"failed: {failed.key}: {failed.reason}")
+    for line in on_own(loaded.combinations):
+        click.echo(line)
+    for one in loaded.combinations:
+        if one.state in ("failed", CANNOT_BE_JUDGED):
+            click.echo(f"{one.state}: {one.key}: {one.reason}")
     _verdicts(loaded)
 
 
