@@ -354,3 +354,14 @@ def test_a_question_waits_for_no_extraction_and_says_what_failed(engine, project
     assert set(asker.documents) == {"vectors.md", "serving.md"}
     assert {Path(fault.file).name for fault in asker.faults} == {"empty.md", "blank.txt", "binary.txt"}
     assert asker.current
+
+
+def test_documents_that_all_lie_in_one_file_are_indexed_line_by_line(engine, project):
+    path = project.root / "all.jsonl"
+    lines = [{"_id": "a", "title": "A", "text": "Alpha stands here."}, {"_id": "b", "title": "B", "text": "Beta."}]
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    collected = replace(project, documents=path)
+    assert index(engine, collected).indexed == 2
+    assert states(engine) == {"a": "indexed", "b": "indexed"}
+    path.write_text("".join(json.dumps(one) + "\n" for one in [{**lines[0], "text": "Alpha moved."}]))
+    assert index(engine, collected) == (1, 0, 1, 2)

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from flask import request, url_for
 
+from corpus.collection import is_collection
 from experiments import launching
 from experiments.indexing.folder import file_of
 from experiments.indexing.indexer import settle_interrupted
@@ -48,6 +49,8 @@ def project_here() -> Project:
 
 def cannot_change(project: Project) -> str:
     """Why the folder is not changed from the browser; empty where it may be."""
+    if is_collection(project.documents):
+        return f"The documents are lines of {project.documents.name}; change that file, then index it again."
     if project.file is None:
         return "The bundled corpus is not changed; make a project with `bluffline init` to index documents of your own."
     if not project.upload:

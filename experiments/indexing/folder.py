@@ -9,6 +9,7 @@ import unicodedata
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
+from corpus.collection import is_collection
 from corpus.extraction.limits import MEGABYTE
 from corpus.questions import Query
 from experiments.project import Project
@@ -130,18 +131,23 @@ def remove(project: Project, document_id: str) -> None:
 
 
 def questions_about(project: Project, document_id: str) -> tuple[Query, ...]:
-    """The questions whose needle stands in a document; they cannot be answered any more once it is gone."""
+    """The questions a document answers, by a needle or as a whole; without it they cannot be answered any more."""
     return tuple(
-        query for query in check_project(project).queries if query.needle and query.needle.document == document_id
+        query
+        for query in check_project(project).queries
+        if any(needle.document == document_id for needle in query.needles)
+        or any(judged.document == document_id and judged.grade > 0 for judged in query.relevant)
     )
 
 
 def require_own_folder(project: Project) -> None:
-    """Refuse to write into the bundled corpus.
+    """Refuse to write into the bundled corpus, or where the documents are no folder.
 
     Raises:
-        FolderRefusedError: If there is no project file.
+        FolderRefusedError: If there is no project file, or all documents lie in one file.
     """
+    if is_collection(project.documents):
+        raise FolderRefusedError(f"the documents are lines of {project.documents.name}: change that file")
     if project.file is None:
         raise FolderRefusedError(
             "the bundled corpus is not changed: make a project with `bluffline init DIR --documents FOLDER "

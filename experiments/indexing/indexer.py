@@ -12,13 +12,14 @@ from typing import NamedTuple, TextIO
 
 from sqlalchemy import Engine
 
+from corpus.collection import is_collection
 from corpus.documents import Document, list_folder, read_documents
 from corpus.faults import Fault
 from corpus.headings import headings
 from experiments.chunking import chunk_document
 from experiments.embedding import embed, missing, open_cache
 from experiments.indexing.progress import IndexingProgress
-from experiments.indexing.scanning import Changes, Seen, changes, look
+from experiments.indexing.scanning import Changes, Seen, changes, look, look_into
 from experiments.indexing.stamps import Stamps
 from experiments.models import Encoder
 from experiments.processes import lives
@@ -123,6 +124,7 @@ class _Indexer:
         self._encoder, self._cache = encoder, cache
         self._progress, self._say = progress, say
         self._stamps = Stamps(PIPELINE, encoder.stamp)
+        self._collected: dict[str, Document] = {}  # where all documents lie in one file
         self._counts = {"indexed": 0, "failed": 0, "removed": 0, "embedded": 0}
 
     def run(self) -> Indexed:
@@ -136,10 +138,7 @@ class _Indexer:
     def _look(self) -> Changes:
         """See what is to be done and write it down, so that a page can show what waits."""
         self._progress.stage("looking at the folder")
-        listing = list_folder(self._project.documents)
-        if listing.problem:
-            raise FolderError(f"{self._project.documents}: {listing.problem}")
-        found = changes(look(self._project, listing), store.files(self._engine), self._stamps)
+        found = changes(self._seen(), store.files(self._engine), self._stamps)
         if found.gone:
             store.remove_files(self._engine, found.gone)
             self._counts["removed"] += len(found.gone)
@@ -153,8 +152,26 @@ class _Indexer:
         self._progress.expect(len(found.todo))
         return found
 
+    def _seen(self) -> dict[str, Seen]:
+        project = self._project
+        if is_collection(project.documents):
+            loaded = project.load_documents()
+            self._collected = {document.id: document for document in loaded.documents}
+            for fault in loaded.faults if not self._collected else ():
+                raise FolderError(fault.sentence)
+            return look_into(loaded.documents)
+        listing = list_folder(project.documents)
+        if listing.problem:
+            raise FolderError(f"{project.documents}: {listing.problem}")
+        return look(project, listing)
+
     def _read(self, todo: Sequence[Seen]) -> None:
         by_name = {seen.file.name: seen for seen in todo}
+        if self._collected:
+            for seen in todo:
+                self._begun(seen)
+                self._document(seen, self._collected[seen.file.name])
+            return
         for seen in todo:
             if seen.fault is not None:
                 self._failed(seen, seen.fault)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from corpus.documents import FolderListing, SourceFile
+from corpus.documents import Document, FolderListing, SourceFile
 from corpus.extraction.extracted import ExtractionError
 from corpus.extraction.limits import MEGABYTE
 from corpus.extraction.reading import reader_of
@@ -64,6 +64,16 @@ def look(project: Project, listing: FolderListing) -> dict[str, Seen]:
             fault = faults.get(file.path.as_posix()) or _unsupported(file, media=media)
             found[file.name] = _seen(project, file, fault)
     return found
+
+
+def look_into(collection: Sequence[Document]) -> dict[str, Seen]:
+    """The documents of a collection, which all lie in one file, by id."""
+    return {
+        one.id: Seen(
+            SourceFile(Path(one.source), one.id), len(one.text.encode()), one.file_sha256, one.extractor or None, None
+        )
+        for one in collection
+    }
 
 
 def _seen(project: Project, file: SourceFile, fault: Fault | None) -> Seen:

@@ -10,9 +10,9 @@ Snapshot = dict[str, tuple[int, int]]
 
 
 def snapshot(folder: Path) -> Snapshot:
-    """Size and time of every visible file below a folder."""
+    """Size and time of every visible file below a folder, or of the one file that holds all documents."""
     found = {}
-    for path in folder.rglob("*"):
+    for path in (folder,) if folder.is_file() else folder.rglob("*"):
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
         try:

@@ -8,7 +8,9 @@ from experiments.stats.intervals import wilson
 from experiments.words import counted, listed, plural
 
 
-def on_document(strategy: str, chunks: int, destroyed: Mapping[str, int], needles: int) -> str:
+def on_document(
+    strategy: str, chunks: int, destroyed: Mapping[str, int], needles: int, *, measured: bool = True
+) -> str:
     """What one strategy does to one document, and which others destroy answers in it.
 
     Args:
@@ -16,8 +18,11 @@ def on_document(strategy: str, chunks: int, destroyed: Mapping[str, int], needle
         chunks: How many it makes of it.
         destroyed: Needles each strategy destroys in it; at least the one shown.
         needles: Needles of the document.
+        measured: Whether a sweep has measured it.
     """
     cuts = f"{strategy} cuts this document into {plural(chunks, 'chunk')}"
+    if not measured:
+        return f"{cuts}; no sweep has measured it yet."
     if not needles:
         return f"{cuts}; no question asks for anything in it."
     lost = destroyed[strategy]

@@ -176,7 +176,7 @@ def build(
         strip=strip,
         title=sheet.row.title,
         document_id=sheet.row.document_id,
-        headline=on_document(overlay.strategy.name, len(overlay.chunks), lost, len(own)),
+        headline=on_document(overlay.strategy.name, len(overlay.chunks), lost, len(own), measured=sheet.measured),
         verdict_kind="warns" if lost[overlay.strategy.name] else "",
         carried=carried,
         strategy_options=tuple((name, f"{name}: {describe(one)}") for name, one in sheet.strategies.items()),

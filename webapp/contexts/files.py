@@ -263,7 +263,7 @@ def _line(one: Standing, read: FilesRead, links: FilesLinks) -> FileLine:
         characters=row.characters,
         tables=row.tables,
         chunks=tuple(chunks.get(name) for name in read.strategies),
-        retry=one.state == FAILED,
+        retry=one.state == FAILED and row.kind != "unsupported",
         remove_url=links.remove(row.document_id),
     )
 

@@ -27,7 +27,10 @@ def page() -> Response:
     sweep, newest = document_reads.sweep_asked_for(sweeps)
     panel = file_reads.files_panel()
     if sweep is None:
-        return rendering.page("documents_nothing", documents.NothingMeasuredContext(panel))
+        nothing = documents.NothingMeasuredContext(panel)
+        if rendering.asked_fragment(("files",)):
+            return rendering.fragment("documents", "files", nothing)
+        return rendering.page("documents_nothing", nothing)
     rows = reads.combinations(dashboard().engine, sweep.id or 0)
     corpus = document_reads.corpus_of(sweep, newest, rows)
     query = params.query_string()
