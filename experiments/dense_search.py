@@ -1,7 +1,7 @@
 """Exact dense search over many chunks: the first few of a ranking without the distances to all the others.
 
-What is returned is, chunk for chunk, the beginning of the ranking by float64 distances rounded to six decimals. A float32
-product finds the chunks that can be among them, and float64 decides.
+What is returned is, chunk for chunk, the beginning of the ranking by float64 distances rounded to six decimals. A
+float32 product finds the chunks that can be among them, and float64 decides.
 """
 
 from __future__ import annotations

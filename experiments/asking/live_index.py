@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from corpus.documents import Document
 from experiments.chunking import Chunk, chunk_corpus
 from experiments.conditions import Strategy
+from experiments.dense_search import nearest
 from experiments.embedding import embed, key_of
 from experiments.lexical import BM25Index, BM25Settings
 from experiments.models import EncodedBatch, Encoder, ModelStamp
@@ -98,19 +99,22 @@ class LiveIndex:
             ValueError: If the retriever is unknown.
         """
         clock = _Stages()
+        if retriever == "dense":  # nothing else is needed of the chunks further down
+            nearby = nearest(vector, self.vectors, depth)
+            clock.lap("scan")
+            return _found(nearby, np.round(1 - nearby.scores[0], 6)), clock.milliseconds
         distances = np.round(dense_distances(vector, self.vectors), 6)
         dense = rank(1 - distances)
         clock.lap("scan")
-        ranking = dense
-        if retriever in ("bm25", "hybrid"):
-            ranking = rank(self.lexical.scores([question]), positive_only=True)
-            clock.lap("lexical")
+        ranking = rank(self.lexical.scores([question]), positive_only=True)
+        clock.lap("lexical")
         if retriever == "hybrid":
             ranking = fuse(dense, ranking, len(self.chunks), self.fusion)
             clock.lap("fuse")
-        elif retriever not in ("dense", "bm25"):
+        elif retriever != "bm25":
             raise ValueError(f"unknown retriever {retriever!r}")
-        return _found(ranking, distances[0], depth), clock.milliseconds
+        first = Ranking(ranking.order[:, :depth], ranking.scores[:, :depth])
+        return _found(first, distances[0, first.order[0]]), clock.milliseconds
 
 
 class _Stages:
@@ -126,11 +130,14 @@ class _Stages:
         self._last = now
 
 
-def _found(ranking: Ranking, distances: NDArray[np.float64], depth: int) -> list[Found]:
-    order, scores = ranking.order[0], ranking.scores[0]
+def _found(ranking: Ranking, distances: NDArray[np.float64]) -> list[Found]:
+    """One query's ranking with the distance of each chunk, in the ranking's order."""
     return [
-        Found(int(chunk), place + 1, float(scores[place]), float(distances[chunk]))
-        for place, chunk in enumerate(order[order >= 0][:depth])
+        Found(int(chunk), place + 1, float(score), float(distance))
+        for place, (chunk, score, distance) in enumerate(
+            zip(ranking.order[0], ranking.scores[0], distances, strict=True)
+        )
+        if chunk != ABSENT
     ]
 
 
