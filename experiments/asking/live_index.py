@@ -21,7 +21,7 @@ from experiments.dense_search import nearest
 from experiments.embedding import embed, key_of
 from experiments.lexical import BM25Index, BM25Settings
 from experiments.models import EncodedBatch, Encoder, ModelStamp
-from experiments.ranking import Fusion, Ranking, dense_distances, fuse, rank
+from experiments.ranking import ABSENT, Fusion, Ranking, dense_distances, fuse, rank
 from store.vectors import VectorCache
 
 
