@@ -15,6 +15,7 @@ from corpus.bundled import BUNDLED_BIBLIOGRAPHY, BUNDLED_DOCUMENTS, BUNDLED_QUES
 from corpus.documents import LoadedDocuments, load_documents
 from corpus.extraction.limits import Limits
 from corpus.faults import Fault
+from experiments.gate_rules import GateRules, read_gate
 from experiments.model_settings import own_models
 from experiments.model_specs import Kind, ModelSpec
 from experiments.model_stamps import ModelError
@@ -65,6 +66,7 @@ class Project:
     settings: Settings = field(default_factory=Settings)
     ask: AskSettings = field(default_factory=AskSettings)
     extraction: Limits = field(default_factory=Limits)
+    gate: GateRules = field(default_factory=GateRules)
     file: Path | None = None
 
     @property
@@ -198,7 +200,19 @@ def _read(file: Path) -> Project:
     root = file.parent
     tables = {
         name: Table(file, name, content.pop(name, {}), faults)
-        for name in ("corpus", "sweep", "bm25", "hybrid", "rerank", "store", "tracking", "server", "ask", "extraction")
+        for name in (
+            "corpus",
+            "sweep",
+            "bm25",
+            "hybrid",
+            "rerank",
+            "store",
+            "tracking",
+            "server",
+            "ask",
+            "extraction",
+            "gate",
+        )
     }
     strategies = own_strategies(file, content.pop("strategies", {}), faults)
     models = own_models(file, content.pop("models", {}), faults)
@@ -232,6 +246,7 @@ def _read(file: Path) -> Project:
         tables["server"].fault("largest_upload", largest_upload, "must be from 1 to 10000", "200 is usual")
     tables["server"].finish("host, port, upload, largest_upload")
     ask = read_ask(tables["ask"])
+    gate = read_gate(tables["gate"])
     extraction = read_extraction(tables["extraction"])
     if faults:
         raise ProjectError(faults)
@@ -253,6 +268,7 @@ def _read(file: Path) -> Project:
         largest_upload=largest_upload,
         settings=settings,
         ask=_generator(ask, root),
+        gate=gate,
         extraction=extraction,
         file=file,
     )

@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 from experiments.cli.options import project_option
 from experiments.comparison_report import markdown, record, text
 from experiments.project import open_project
+from experiments.reviewing.baselines import read_baseline
 from experiments.reviewing.references import find_sweep
 from experiments.reviewing.sides import Line, Side, line_of, sides
 from experiments.reviewing.whole_comparison import Comparison, compare, depths
@@ -48,9 +49,14 @@ def compare_command(folder: Path | None, a: str, b: str, k: int | None, threshol
 
 def two_sides(engine: Engine, a: str, b: str, root: Path) -> tuple[Side, Side]:
     """Both sides of a comparison, in the order given."""
-    found = [find_sweep(engine, wanted, root) for wanted in (a, b)]
-    before, after = sides(engine, found)
+    before, after = (_side(engine, wanted, root) for wanted in (a, b))
     return before, after
+
+
+def _side(engine: Engine, wanted: str, root: Path) -> Side:
+    if wanted.endswith(".json") or Path(wanted).is_file():
+        return read_baseline(Path(wanted))
+    return sides(engine, [find_sweep(engine, wanted, root)])[0]
 
 
 def _line(engine: Engine, after: Side, threshold: float | None) -> Line | None:

@@ -77,6 +77,7 @@ def _code(error: Exception) -> int | None:
     from experiments.progress import CancelledError
     from experiments.project import ProjectError
     from experiments.reading import UnknownSweepError
+    from experiments.reviewing.baselines import BaselineError
     from experiments.reviewing.references import ReferenceUnclearError, ReferenceUnknownError
     from experiments.sweep import InputError
     from experiments.tracking import TrackingError
@@ -85,7 +86,7 @@ def _code(error: Exception) -> int | None:
 
     if isinstance(error, (ProjectError, InputError, UnknownSweepError, StoreError, StampMismatchError)):
         return 2
-    if isinstance(error, (ReferenceUnclearError, ReferenceUnknownError)):
+    if isinstance(error, (BaselineError, ReferenceUnclearError, ReferenceUnknownError)):
         return 2
     if isinstance(error, (TrackingError, CancelledError)):
         return 3

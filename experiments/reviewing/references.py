@@ -35,7 +35,7 @@ class ReferenceUnclearError(ValueError):
     """Several sweeps could be meant; the message says which."""
 
 
-def find_sweep(engine: Engine, wanted: str, root: Path | None) -> SweepRow:
+def find_sweep(engine: Engine, wanted: str, root: Path | None, but_not: SweepRow | None = None) -> SweepRow:
     """The sweep that a reference means.
 
     Args:
@@ -43,6 +43,7 @@ def find_sweep(engine: Engine, wanted: str, root: Path | None) -> SweepRow:
         wanted: `3`, `v1.2`, `main`, `HEAD`, `HEAD~1`, `0a1b2c3`, the beginning of a sweep's key, or one of them with
             its kind in front, such as `branch:main`.
         root: A folder of the repository that git is asked about; None to ask only the store.
+        but_not: Of a branch, a sweep before this one and of another commit is meant.
 
     Raises:
         ReferenceUnknownError: If nothing here has this name, or nothing that holds numbers.
@@ -51,11 +52,13 @@ def find_sweep(engine: Engine, wanted: str, root: Path | None) -> SweepRow:
     given, _, rest = wanted.partition(":")
     kinds: tuple[Kind, ...] = tuple(kind for kind in get_args(Kind) if kind == given and rest) or get_args(Kind)
     name = rest if len(kinds) == 1 else wanted
-    meant = _meant(engine, name, kinds)
+    meant = _meant(engine, name, kinds, but_not)
+    if not meant and but_not is not None and name == but_not.branch:
+        raise ReferenceUnknownError(f"no sweep of branch {name} is here from before sweep {but_not.id}'s commit")
     if not meant and root is not None and kinds[0] in ("sweep", "commit"):
         commit = commit_of(root, name)
         if commit is not None:
-            meant = _meant(engine, commit, ("commit",))
+            meant = _meant(engine, commit, ("commit",), None)
             if not meant:
                 what = "" if commit.startswith(name) else f" ({name})"
                 raise ReferenceUnknownError(
@@ -89,7 +92,7 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
-def _meant(engine: Engine, name: str, kinds: Sequence[Kind]) -> dict[Kind, SweepRow]:
+def _meant(engine: Engine, name: str, kinds: Sequence[Kind], but_not: SweepRow | None) -> dict[Kind, SweepRow]:
     """The sweep each kind of name means; exact names only where there is one."""
     number = int(name) if name.isascii() and name.isdecimal() and len(name) <= _LONGEST_ID else None
     prefix = name.lower() if _HASH.fullmatch(name.lower()) else None
@@ -97,7 +100,7 @@ def _meant(engine: Engine, name: str, kinds: Sequence[Kind]) -> dict[Kind, Sweep
     exact: dict[Kind, list[SweepRow]] = {
         "sweep": [row for row in rows if row.id == number],
         "tag": [row for row in rows if row.tag == name],
-        "branch": [row for row in rows if row.branch == name],
+        "branch": [row for row in rows if row.branch == name and (but_not is None or _before(row, but_not))],
     }
     found = {kind: _one(kind, name, exact[kind]) for kind in kinds if exact.get(kind)}
     if found or prefix is None:
@@ -107,6 +110,13 @@ def _meant(engine: Engine, name: str, kinds: Sequence[Kind]) -> dict[Kind, Sweep
         "key": [row for row in rows if row.key.startswith(prefix)],
     }
     return {kind: _one(kind, name, begun[kind]) for kind in kinds if begun.get(kind)}
+
+
+def _before(row: SweepRow, later: SweepRow) -> bool:
+    """Whether a sweep was made before another one and, as far as is known, of another commit."""
+    return (
+        row.id != later.id and row.created_at <= later.created_at and (row.commit is None or row.commit != later.commit)
+    )
 
 
 def _one(kind: Kind, name: str, rows: Sequence[SweepRow]) -> SweepRow:

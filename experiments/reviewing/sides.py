@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import Engine
@@ -54,6 +54,10 @@ class Side(NamedTuple):
     def answerable(self) -> list[QueryRow]:
         """The questions that have a needle."""
         return [row for row in self.asked if row.needle_id is not None]
+
+    def only(self, keys: Collection[str]) -> Side:
+        """The same side with the outcomes of some combinations only, so that these are one family of tests."""
+        return self._replace(outcomes={key: found for key, found in self.outcomes.items() if key in keys})
 
     def combination(self, key: str) -> CombinationRow | None:
         """A combination by its key."""
