@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from experiments.settings import Table
+from experiments.toml_tables import Table
 
 STRATA = {"near": ("near",), "far": ("far",), "both": ("near", "far")}
 _NO_LOSS = "write { at = 20, alpha = 0.05 }"
