@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from charset_normalizer import CharsetMatch, from_bytes
 
-from corpus.headings import all_headings
+from corpus.headings import headings
 
 # What makes canonical texts of files, with the version of its rules: raised by hand whenever the same bytes would give
 # another text.
@@ -237,7 +237,7 @@ def strip_bibliography(text: str, titles: Sequence[str]) -> str:
     behind it, provided that no other heading of the same or a higher level follows.
     """
     wanted = {title.strip().casefold() for title in titles}
-    found = all_headings(text)
+    found = headings(text)
     for position in range(len(found) - 1, -1, -1):
         heading = found[position]
         if heading.title.casefold() in wanted:

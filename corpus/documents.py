@@ -20,7 +20,7 @@ from corpus.extraction.guarded import extract_many
 from corpus.extraction.limits import Limits
 from corpus.extraction.reading import Reader, cache_key, extract_bytes, read_limited, reader_of
 from corpus.faults import Fault, in_order
-from corpus.headings import all_headings, title_heading
+from corpus.headings import title_heading
 from corpus.locators import Locator, clipped, locate
 
 WAITING = "waiting"  # kind of a fault: the file is only not read yet
@@ -323,7 +323,6 @@ def _document(file: SourceFile, read: _Read, strip_front_matter: bool, bibliogra
 
 def _title(body: str, front_matter: str) -> str | None:
     heading = title_heading(body)
-    if heading is not None:
+    if heading is not None and not heading.underlined:
         return heading.title
-    underlined = (other.title for other in all_headings(body) if other.level == 1 and other.title)
-    return front_matter_title(front_matter) or next(underlined, None)
+    return front_matter_title(front_matter) or (heading.title if heading else None)

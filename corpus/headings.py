@@ -26,27 +26,28 @@ class Heading:
         title: The words of the heading, without marks.
         start: Offset of the first character of its (first) line, in code points.
         end: Offset behind its (last) line, the line break not included.
+        underlined: Whether it is a setext heading.
     """
 
     level: int
     title: str
     start: int
     end: int
+    underlined: bool = False
 
 
 def headings(text: str) -> tuple[Heading, ...]:
-    """Return the ATX headings of levels 1 to 6 that stand outside fenced code blocks, in order."""
-    return tuple(heading for heading, underlined in _scan(text) if not underlined)
+    """Return the ATX and setext headings that stand outside fenced code blocks, in order.
 
-
-def all_headings(text: str) -> tuple[Heading, ...]:
-    """Return ATX and setext headings, in order; a setext heading reaches to the end of its underline."""
-    return tuple(heading for heading, _ in _scan(text))
+    A setext heading reaches to the end of its underline.
+    """
+    return tuple(_scan(text))
 
 
 def title_heading(text: str) -> Heading | None:
-    """Return the first ATX heading of level 1 that has words, or None."""
-    return next((heading for heading in headings(text) if heading.level == 1 and heading.title), None)
+    """Return the first heading of level 1 that has words, an underlined one only where no other is; or None."""
+    found = [heading for heading in _scan(text) if heading.level == 1 and heading.title]
+    return min(found, key=lambda heading: heading.underlined, default=None)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -90,8 +91,7 @@ def _opens_other_block(line: str, in_paragraph: bool) -> bool:
     return not in_paragraph and _INDENTED.match(line) is not None
 
 
-def _scan(text: str) -> Iterator[tuple[Heading, bool]]:
-    """Yield every heading, and whether it is a setext one."""
+def _scan(text: str) -> Iterator[Heading]:
     fence: str | None = None
     paragraph: int | None = None  # offset of the open top-level paragraph
     other = False  # inside a list item, quotation, table or HTML block, up to the next blank line
@@ -102,12 +102,12 @@ def _scan(text: str) -> Iterator[tuple[Heading, bool]]:
         atx = _atx(start, line)
         fence = _opened_fence(line)
         if atx is not None:
-            yield atx, False
+            yield atx
         if atx is not None or fence is not None or not line.strip(" \t"):
             paragraph, other = None, False
         elif paragraph is not None and (underline := _UNDERLINE.match(line)):
             title = " ".join(part.strip(" \t") for part in text[paragraph : start - 1].split("\n"))
-            yield Heading(1 if underline[1][0] == "=" else 2, title, paragraph, start + len(line)), True
+            yield Heading(1 if underline[1][0] == "=" else 2, title, paragraph, start + len(line), underlined=True)
             paragraph = None
         elif _BREAK.match(line):
             paragraph, other = None, False

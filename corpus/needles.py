@@ -12,7 +12,7 @@ from rapidfuzz import fuzz, process
 
 from corpus.documents import Document
 from corpus.faults import shortened
-from corpus.headings import Heading, all_headings
+from corpus.headings import Heading, headings
 
 _PLACES_SHOWN = 4
 
@@ -141,7 +141,7 @@ class NeedleFinder:
         return places_of(text, self.documents)
 
     def _find_headings(self, name: str) -> tuple[Heading, ...]:
-        return all_headings(self._by_id[name].text)
+        return headings(self._by_id[name].text)
 
     def _closest_name(self, name: str) -> str:
         best = process.extractOne(name, [document.id for document in self.documents], scorer=fuzz.ratio)

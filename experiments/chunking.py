@@ -87,7 +87,7 @@ def chunk_document(document: Document, strategy: Strategy) -> tuple[Chunk, ...]:
     """Chunks of one document in the order of their start.
 
     Blind cuts are exact slices of ``budget`` characters, headings included; slices of white space alone are dropped.
-    Boundary cuts keep to sections (``## `` headings) and leave out their heading lines and the title's. Within a
+    Boundary cuts keep to sections (headings of level 2) and leave out their heading lines and the title's. Within a
     section, paragraphs are joined while they fit the budget together, a paragraph over the budget is cut at the ends
     of sentences, and a sentence over the budget stays whole. Where the whole document is the passage nothing is cut;
     with its title as header, a title line it begins with is not embedded twice.

@@ -40,7 +40,7 @@ class Hit:
 
     @property
     def locator(self) -> str:
-        """Where the chunk's own words stand in the document."""
+        """Where the chunk's own words stand in the text; `corpus.locators` lead on to the file."""
         return f"#char={self.start},{self.end}"
 
 

@@ -12,10 +12,17 @@ from store.tables import DocumentRow, TextRow
 
 
 class DocumentText(NamedTuple):
-    """A document's title and canonical text."""
+    """A document's title and canonical text.
+
+    Attributes:
+        title: Its title.
+        text: Its canonical text.
+        locators: Start, end and place of each of its stretches; empty where its offsets are all there is.
+    """
 
     title: str
     text: str
+    locators: tuple[tuple[int, int, str], ...] = ()
 
 
 def document_texts(engine: Engine, corpus_hash: str, document_ids: Collection[str]) -> dict[str, DocumentText]:
@@ -23,9 +30,12 @@ def document_texts(engine: Engine, corpus_hash: str, document_ids: Collection[st
     if not document_ids:
         return {}
     query = (
-        select(col(DocumentRow.document_id), col(DocumentRow.title), col(TextRow.text))
+        select(col(DocumentRow.document_id), col(DocumentRow.title), col(TextRow.text), col(DocumentRow.locators))
         .join(TextRow, col(TextRow.sha256) == col(DocumentRow.text_sha256))
         .where(col(DocumentRow.corpus_hash) == corpus_hash, col(DocumentRow.document_id).in_(sorted(document_ids)))
     )
     with Session(engine) as session:
-        return {found: DocumentText(title, text) for found, title, text in session.execute(query).all()}
+        return {
+            found: DocumentText(title, text, tuple((start, end, place) for start, end, place in locators or ()))
+            for found, title, text, locators in session.execute(query).all()
+        }

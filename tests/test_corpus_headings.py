@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from corpus.headings import Heading, all_headings, headings, title_heading
+from corpus.headings import Heading, headings, title_heading
 
 
 def test_a_heading_knows_its_level_title_and_line() -> None:
@@ -58,9 +58,9 @@ def test_a_fence_that_is_never_closed_reaches_to_the_end() -> None:
 
 def test_setext_headings_are_told_apart_from_atx_ones() -> None:
     text = "Title of\nthe text\n===\n\n## A\n\nB\n---\n"
-    assert [(h.level, h.title) for h in all_headings(text)] == [(1, "Title of the text"), (2, "A"), (2, "B")]
-    assert [h.title for h in headings(text)] == ["A"]
-    first = all_headings(text)[0]
+    assert [(h.level, h.title) for h in headings(text)] == [(1, "Title of the text"), (2, "A"), (2, "B")]
+    assert [h.title for h in headings(text) if h.underlined] == ["Title of the text", "B"]
+    first = headings(text)[0]
     assert text[first.start : first.end] == "Title of\nthe text\n==="
 
 
@@ -79,7 +79,7 @@ def test_setext_headings_are_told_apart_from_atx_ones() -> None:
     ],
 )
 def test_a_rule_is_not_an_underline(text: str) -> None:
-    assert [heading for heading in all_headings(text) if heading.title != "atx"] == []
+    assert [heading for heading in headings(text) if heading.title != "atx"] == []
 
 
 def test_the_title_heading_is_the_first_of_level_one() -> None:
@@ -87,7 +87,8 @@ def test_the_title_heading_is_the_first_of_level_one() -> None:
     title = title_heading(text)
     assert title is not None
     assert title.title == "Title"
-    assert title_heading("Title\n=====\n") is None
+    underlined = title_heading("Early\n=====\n\n# Title\n"), title_heading("Title\n=====\n")
+    assert [one and one.title for one in underlined] == ["Title", "Title"]
 
 
 LINES = st.sampled_from(
@@ -135,15 +136,14 @@ def test_headings_agree_with_a_commonmark_parser(lines: list[str]) -> None:
         if token.type == "heading_open":
             assert token.map is not None
             expected.append((int(token.tag[1]), token.markup.startswith("#"), token.map[0]))
-    atx = set(headings(text))
-    found = [(h.level, h in atx, text.count("\n", 0, h.start)) for h in all_headings(text)]
+    found = [(h.level, not h.underlined, text.count("\n", 0, h.start)) for h in headings(text)]
     assert found == expected
 
 
 @given(st.text(st.sampled_from("#=-`~ \tab\n>|<*1.")))
 def test_headings_come_in_order_and_cover_whole_lines(text: str) -> None:
     end = -1
-    for heading in all_headings(text):
+    for heading in headings(text):
         assert end < heading.start <= heading.end <= len(text)
         assert heading.start == 0 or text[heading.start - 1] == "\n"
         assert heading.end == len(text) or text[heading.end] == "\n"

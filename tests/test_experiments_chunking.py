@@ -327,3 +327,13 @@ def test_two_megabytes_of_anything_are_cut_in_linear_time(unit):
     # Linear work takes a second or two on a slow machine; quadratic work would take hours.
     assert perf_counter() - started < 30
     assert chunks[-1].content.endswith("End")
+
+
+def test_underlined_headings_open_sections_too() -> None:
+    text = "Ferries\n=======\n\nBefore.\n\nWinter\n------\n\nNone sails.\n\n## Summer\n\nAll sail.\n"
+    chunks = chunk_document(document(text, title="Ferries"), BY_NAME["E"])
+    assert [(chunk.header, chunk.content) for chunk in chunks] == [
+        ("[Ferries]", "Before."),
+        ("[Ferries > Winter]", "None sails."),
+        ("[Ferries > Summer]", "All sail."),
+    ]

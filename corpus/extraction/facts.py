@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from corpus.extraction.extracted import Extraction
-from corpus.headings import all_headings
+from corpus.headings import headings
 
 # What broken fonts and wrong encodings leave: private use characters, "(cid:12)", letters beside signs of other kinds
 # as in "Ã¼", and letters of two alphabets in one word.
@@ -22,7 +22,7 @@ def with_text_facts(facts: Extraction, text: str) -> Extraction:
     return replace(
         facts,
         characters=len(text),
-        headings=len(all_headings(text)),
+        headings=len(headings(text)),
         replacement_characters=text.count("\ufffd"),
         suspicious_words=suspicious_share(text),
     )

@@ -17,6 +17,7 @@ from webapp.contexts.query_hits import Answer, answers
 from webapp.contexts.query_parts import Lure, Neighbours, Phrasing, Place, lures, neighbours, phrasing, place_of
 from webapp.cuts import Cut
 from webapp.files import Files
+from webapp.places import locator_of
 from webapp.question_list import Entry
 from webapp.question_reads import Read
 from webapp.sweeps import Strip
@@ -60,7 +61,9 @@ class Urls(NamedTuple):
 
     question: Callable[[str], str]  # of a question in the same list
     toggle: Callable[[int], str]  # of this page with a combination opened or closed
-    place: Callable[[str, str, int, int], str]  # of a stretch of a document as a strategy cuts it
+    place: Callable[
+        [str, str, int, int, str], str
+    ]  # of a stretch of a document, with its locator, as a strategy cuts it
 
 
 class Material(NamedTuple):
@@ -92,7 +95,8 @@ def build(
     said, kind = headline(entry, read.cut)
 
     def place_url(strategy: str, hit: Hit) -> str:
-        return urls.place(strategy, hit.document, hit.start, hit.end)
+        locator = locator_of(material.documents.get(hit.document), hit.start, hit.end)
+        return urls.place(strategy, hit.document, hit.start, hit.end, locator)
 
     others = [other for other in read.entries if other is not entry and _asks_the_same(other.query, query)]
     document = material.documents.get(query.document or "")
@@ -112,7 +116,9 @@ def build(
             phrasing(entry, heads, material.opened, "", urls.toggle),
             *(phrasing(other, heads, (), urls.question(other.query.query_id), None) for other in others),
         ),
-        place=place_of(query, document, material.cut_by, _needle_url(query, strategies, urls)) if document else None,
+        place=place_of(query, document, material.cut_by, _needle_url(query, document, strategies, urls))
+        if document
+        else None,
         lures=()
         if query.needle_id is not None
         else lures(query, heads, material.outcomes, entry.fates, material.documents, place_url),
@@ -134,9 +140,10 @@ def _asks_the_same(one: QueryRow, other: QueryRow) -> bool:
     return one.needle_id is not None and one.needle_id == other.needle_id
 
 
-def _needle_url(query: QueryRow, strategies: Sequence[str], urls: Urls) -> str:
+def _needle_url(query: QueryRow, document: DocumentText | None, strategies: Sequence[str], urls: Urls) -> str:
     strategy = strategies[0] if strategies else ""
-    return urls.place(strategy, query.document or "", query.start or 0, query.end or 0)
+    start, end = query.start or 0, query.end or 0
+    return urls.place(strategy, query.document or "", start, end, locator_of(document, start, end))
 
 
 def headline(entry: Entry, cut: Cut) -> tuple[str, str]:

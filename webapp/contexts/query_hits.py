@@ -19,6 +19,7 @@ from webapp.combinations import Head
 from webapp.contexts.passages import Piece, pieces
 from webapp.contexts.queries import WORDS
 from webapp.exports import Column, Table
+from webapp.places import locator_of
 from webapp.strips import Tick, strip
 
 STAGES = {"kept": "kept", "refused": "refused", "below": "below", "truncated": "truncated", "destroyed": "destroyed"}
@@ -186,7 +187,7 @@ def _passage(
         title=title,
         section=hit.section,
         url=place_url(head.strategy, hit),
-        locator=hit.locator,
+        locator=locator_of(document, hit.start, hit.end),
         header=header_of(title, hit.section) if headed and document else "",
         pieces=_text(hit, query, document.text) if document else (),
         line_before=False,

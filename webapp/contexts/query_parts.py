@@ -18,6 +18,7 @@ from webapp.cells import Mark
 from webapp.combinations import Head
 from webapp.contexts.passages import Piece, pieces
 from webapp.contexts.queries import mark
+from webapp.places import locator_of
 from webapp.question_list import Entry
 
 REACH = 420  # characters of the document shown on either side of the needle
@@ -148,7 +149,7 @@ def place_of(query: QueryRow, document: DocumentText, cut_by: Mapping[str, Seque
     return Place(
         document=query.document,
         title=document.title,
-        locator=f"#char={query.start},{query.end}",
+        locator=locator_of(document, query.start, query.end),
         url=url,
         pieces=pieces(document.text, window, [Span(query.start, query.end, "needle")], cuts),
         starts=window.start == 0,

@@ -11,6 +11,7 @@ from webapp.contexts.queries import Links
 from webapp.contexts.query import Material
 from webapp.exports import Format
 from webapp.files import files
+from webapp.places import document_place
 from webapp.question_reads import Read
 from webapp.sweeps import strip_of
 
@@ -108,16 +109,8 @@ def _urls(read: Read, found: Material) -> one.Urls:
             opened = [*opened[-(one.MOST_OPEN - 1) :], combination]
         return params.here(open=",".join(str(other) for other in opened) or question_material.NONE)
 
-    def place(strategy: str, document: str, start: int, end: int) -> str:
-        at = f"{start},{end}"
-        return url_for(
-            "documents.document",
-            document_id=document,
-            sweep=sweep_id,
-            cut=strategy or None,
-            char=at,
-            _anchor=f"char={at}",
-        )
+    def place(strategy: str, document: str, start: int, end: int, locator: str) -> str:
+        return document_place(document, start, end, locator, sweep=sweep_id, cut=strategy or None) or ""
 
     return one.Urls(
         lambda query_id: url_for("queries.query", sweep_id=sweep_id, query_id=query_id) + query, toggle, place

@@ -25,6 +25,7 @@ from webapp.dashboard import dashboard
 from webapp.errors import PageError
 from webapp.exports import Format, Table
 from webapp.links import shown_as, url_or_none
+from webapp.places import document_place, locator_of
 from webapp.sweeps import get_sweep
 
 blueprint = Blueprint("threshold", __name__)
@@ -155,9 +156,9 @@ def _bluffs(read: Read, recorded: Sequence[Outcome]) -> tuple[Bluff, ...]:
     texts = document_texts(engine, read.sweep.corpus_hash, {hit.document for _, hit in let_by})
 
     def place_url(hit: Hit) -> str | None:
-        values = {"sweep": read.sweep.id, "cut": read.combination.strategy, "char": f"{hit.start},{hit.end}"}
-        url = url_or_none("documents.document", document_id=hit.document, **values)
-        return url + hit.locator if url else None
+        locator = locator_of(texts.get(hit.document), hit.start, hit.end)
+        values = {"sweep": read.sweep.id, "cut": read.combination.strategy}
+        return document_place(hit.document, hit.start, hit.end, locator, **values)
 
     return threshold_reading.bluff_lines(let_by, questions, texts, _query_url(read), place_url)
 
