@@ -35,7 +35,9 @@ OFFSETS = 'documents = "results.*.document"\nstarts = "results.*.start"\nends = 
 @pytest.fixture(autouse=True)
 def encoder(monkeypatch):
     found = WordEncoder()
-    monkeypatch.setattr("experiments.workbench.find_model", lambda name: found)
+    monkeypatch.setattr("experiments.workbench.find_encoder", lambda *_: found)
+    monkeypatch.setattr("experiments.workbench.embedding_latency", lambda _encoder, questions: [1.0] * len(questions))
+    monkeypatch.setattr("experiments.tracking.Ledger.push", lambda *_: None)  # the ledger has tests of its own
     return found
 
 
