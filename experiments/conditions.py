@@ -146,6 +146,35 @@ def strategy_from_spec(name: str, spec: str) -> Strategy:
     )
 
 
+def strategies_in(settings: Mapping[str, Any]) -> list[str]:
+    """The strategies a sweep's settings name, with `OWN` where it has a team's own retrievers."""
+    return [*settings["strategies"], *([OWN] if settings.get("own") else [])]
+
+
+def retrievers_in(settings: Mapping[str, Any]) -> list[str]:
+    """The retrievers a sweep's settings name, a team's own included."""
+    return [*settings["retrievers"], *settings.get("own", {})]
+
+
+def spec_in(settings: Mapping[str, Any], strategy: str, retriever: str) -> str | None:
+    """The line that says what a combination's chunks are, out of a sweep's settings; None where they do not say it.
+
+    Of a team's own retriever it is what is asked, with a hash of its settings.
+    """
+    if strategy != OWN:
+        spec: str | None = settings.get("strategies", {}).get(strategy)
+        return spec
+    kept = settings.get("own", {}).get(retriever)
+    return None if kept is None else f"{kept['asks']}, settings {kept['settings']}"
+
+
+def describe_spec(strategy: str, spec: str | None) -> str:
+    """Such a line in words; empty where there is none."""
+    if strategy == OWN:
+        return "a retriever of your own"
+    return describe(strategy_from_spec(strategy, spec)) if spec else ""
+
+
 def describe(strategy: Strategy) -> str:
     """Say a strategy in words, as in ``boundaries + header``; only an unusual budget is named."""
     parts = ["whole document" if strategy.cuts == "document" else str(strategy.cuts)]

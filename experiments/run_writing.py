@@ -13,6 +13,7 @@ from typing import Any
 
 from experiments import run_contents
 from experiments.ledger_files import COMBINATION_FILE, OUTCOMES_FILE, combination_file, digest
+from experiments.own.responses import WITHOUT_NUMBERS
 from experiments.recording import from_parquet
 from experiments.thresholds import read_thresholds
 from store.tables import CombinationRow, MeasureRow, SweepRow
@@ -119,7 +120,11 @@ def _log_datasets(client: Any, run_id: str, sweep: SweepRow) -> None:
 
 def log_failures(client: Any, parent: str, combinations: Sequence[CombinationRow]) -> None:
     """Say on the sweep's run which combinations failed, and why."""
-    failed = [{"combination": row.key, "reason": row.reason} for row in combinations if row.state == "failed"]
+    failed = [
+        {"combination": row.key, "state": row.state, "reason": row.reason}
+        for row in combinations
+        if row.state in WITHOUT_NUMBERS
+    ]
     if failed:
         log_files(client, parent, {"failed.json": json.dumps(failed, indent=1, ensure_ascii=False).encode()})
 

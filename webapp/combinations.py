@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from flask import request
 
-from experiments.conditions import describe, strategy_from_spec
+from experiments.conditions import describe_spec, spec_in
 from experiments.naming import names_of, short_model
+from experiments.own.responses import CANNOT_BE_JUDGED
 from experiments.reading import chunks_of
 from experiments.verdicts.strategies import on_depth
 from store.tables import CombinationRow, SweepRow
@@ -146,6 +147,7 @@ def notes_on(sweep: SweepRow, rows: Sequence[CombinationRow]) -> tuple[Note, ...
     found = []
     recorded = sum(row.state == "recorded" for row in rows)
     failed = [row for row in rows if row.state == "failed"]
+    unjudged = [row for row in rows if row.state == CANNOT_BE_JUDGED]
     so_far = f"{recorded} of {len(rows)} combinations are recorded and shown"
     if sweep.state in ("running", "queued"):
         found.append(Note("", f"This sweep is {sweep.state}.", f"{so_far}; load the page again for more."))
@@ -158,6 +160,7 @@ def notes_on(sweep: SweepRow, rows: Sequence[CombinationRow]) -> tuple[Note, ...
         more = f"; and {len(failed) - 3} more" if len(failed) > 3 else ""
         what = "1 combination failed" if len(failed) == 1 else f"{len(failed)} combinations failed"
         found.append(Note("bad", f"{what} and cannot be shown.", f"{reasons}{more}."))
+    found += [Note("warn", f"{row.key} cannot be judged.", f"{row.reason}.") for row in unjudged]
     shallow = on_depth(chunks_of(rows), sweep.settings["k"])
     if shallow:
         found.append(Note("warn", "This corpus is small for these depths.", shallow))
@@ -193,8 +196,7 @@ def _passes(row: CombinationRow, strategies: Sequence[str], retrievers: Sequence
 
 
 def _what(sweep: SweepRow, strategy: str) -> str:
-    spec = sweep.settings.get("strategies", {}).get(strategy)
-    return describe(strategy_from_spec(strategy, spec)) if spec else ""
+    return describe_spec(strategy, spec_in(sweep.settings, strategy, ""))
 
 
 def _distinct(values: Iterable[str]) -> list[str]:

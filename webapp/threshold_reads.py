@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from experiments import measures
+from experiments.conditions import retrievers_in, strategies_in
 from experiments.deciding.costs import cheapest_threshold
 from experiments.outcomes import Recorded
 from experiments.stats.selective import Costs
@@ -70,8 +71,8 @@ def _combination(
 ) -> CombinationRow:
     """The one asked for; where that leaves it open the decided one, else the one that finds most."""
     settings = sweep.settings
-    strategy = params.choice(args, "strategy", list(settings["strategies"]), "")
-    retriever = params.choice(args, "retriever", settings["retrievers"], "")
+    strategy = params.choice(args, "strategy", strategies_in(settings), "")
+    retriever = params.choice(args, "retriever", retrievers_in(settings), "")
     model = params.choice(args, "model", settings["models"], "")
     fitting = [
         row

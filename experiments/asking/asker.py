@@ -16,7 +16,7 @@ from corpus.fingerprint import corpus_hash
 from experiments.asking.answers import Answer, Passage, check_question, check_threshold
 from experiments.asking.live_index import Asked, Found, LiveIndex, LockedEncoder, ask_model, build
 from experiments.chunking import Chunk
-from experiments.conditions import PRESETS, Combination, Strategy
+from experiments.conditions import OWN, PRESETS, Combination, Strategy
 from experiments.deciding.decision_fit import differences
 from experiments.embedding import open_cache
 from experiments.gate import GATE_SIZE, kept
@@ -201,6 +201,12 @@ class Asker:
             DecisionMismatchError: Naming everything that differs, on both sides.
             ModelError: If its model cannot be found.
         """
+        if decision.strategy == OWN:
+            raise DecisionMismatchError(
+                f"decision {decision.id} is about your own retriever {decision.retriever}, which is asked in sweeps "
+                f"only; where it runs, keep what lies under {decision.threshold:g} by "
+                f"{decision.stamp.get('name', 'the gate model')}, or ask here with a combination of another kind"
+            )
         strategy, bm25 = self.strategy(decision.strategy), self.project.settings.bm25
         stamp = self.stamp(str(decision.stamp["name"])) if decision.stamp.get("name") else None
         corpus = decision.corpus_hash if self.corpus_hash in holds_on else self.corpus_hash

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 from experiments.cli.errors import InterruptedCommand
 from experiments.cli.options import project_option
 from experiments.cli.tables import strategy_lines, threshold_lines
-from experiments.own.responses import CANNOT_BE_JUDGED
+from experiments.own.responses import WITHOUT_NUMBERS
 from experiments.project import Project, open_project
 from experiments.reading import LoadedSweep, UnknownSweepError, chunks_of, load_sweep
 from experiments.report import report
@@ -108,7 +108,7 @@ def show(folder: Path | None, sweep: int | None, as_json: bool) -> None:
     for line in on_own(loaded.combinations):
         click.echo(line)
     for one in loaded.combinations:
-        if one.state in ("failed", CANNOT_BE_JUDGED):
+        if one.state in WITHOUT_NUMBERS:
             click.echo(f"{one.state}: {one.key}: {one.reason}")
     _verdicts(loaded)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import tomli_w
 
-from experiments.conditions import Strategy, strategy_from_settings
+from experiments.conditions import OWN, Strategy, strategy_from_settings
 from experiments.deciding.decisions import decided_at
 from experiments.lexical import BM25Settings
 from experiments.ranking import FUSION_K
@@ -128,6 +128,8 @@ def bm25_from_words(words: str) -> BM25Settings:
 
 
 def _strategy(decision: DecisionRow) -> dict[str, Any]:
+    if decision.strategy == OWN:
+        return {"name": OWN, "asks": decision.strategy_spec}
     strategy = strategy_from_spec(decision.strategy, decision.strategy_spec)
     return {
         "name": strategy.name,
@@ -143,7 +145,7 @@ def _retriever(decision: DecisionRow) -> dict[str, Any]:
     if decision.retriever_settings is not None:
         bm25 = bm25_from_words(decision.retriever_settings)
         values["bm25"] = {"k1": bm25.k1, "b": bm25.b, "tokeniser": bm25.tokeniser, "stemming": bm25.stemming}
-    if decision.retriever not in ("dense", "bm25"):
+    if decision.strategy != OWN and decision.retriever not in ("dense", "bm25"):
         values["fusion"] = {"method": "reciprocal rank", "k": FUSION_K}
     return values
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Engine
 
+from experiments.conditions import OWN, spec_in
 from experiments.deciding.choosing import AtMost, ByHand, Cheapest, Choice
 from experiments.deciding.evidence import DecisionError, Evidence, evidence_record
 from experiments.gate import GATE_SIZE
@@ -38,6 +39,7 @@ def decision_from(
         DecisionError: If the reason or the name is blank, too long, or holds characters that no text has.
     """
     sweep, combination, terms = evidence.sweep, evidence.combination, evidence.terms
+    own = combination.strategy == OWN
     record = evidence_record(evidence, choice)
     json.dumps(record, allow_nan=False)  # a number that JSON does not know would be found only when it is read again
     return DecisionRow(
@@ -54,9 +56,9 @@ def decision_from(
         dirty=sweep.dirty,
         combination=combination.key,
         strategy=combination.strategy,
-        strategy_spec=sweep.settings["strategies"][combination.strategy],
+        strategy_spec=spec_in(sweep.settings, combination.strategy, combination.retriever) or "not described",
         retriever=combination.retriever,
-        retriever_settings=None if combination.retriever == "dense" else sweep.settings["bm25"],
+        retriever_settings=None if own or combination.retriever == "dense" else sweep.settings["bm25"],
         model=combination.model,
         stamp=dict(combination.stamp.get("model", {})),
         threshold=choice.threshold,

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from sqlalchemy import Engine
 
+from experiments.conditions import spec_in
 from experiments.deciding.certification import STRATA, bounds_at
 from experiments.deciding.evidence import at_threshold
 from experiments.outcomes import Recorded
@@ -98,7 +99,7 @@ def _checks(decision: DecisionRow, loaded: LoadedSweep) -> Iterator[Check]:
     yield _there(decision, combination, sweep.id)
     if combination is None or combination.state != "recorded":
         return
-    spec = sweep.settings["strategies"].get(combination.strategy)
+    spec = spec_in(sweep.settings, combination.strategy, combination.retriever)
     yield _same("strategy", f"Strategy {decision.strategy}", decision.strategy_spec, spec or "not described")
     if decision.retriever_settings is not None:
         yield _same("retriever", "BM25 settings", decision.retriever_settings, sweep.settings["bm25"])

@@ -11,6 +11,7 @@ Status = Literal["ok", "empty", "timeout", "error", "not asked"]
 STATUSES: tuple[Status, ...] = ("ok", "empty", "timeout", "error", "not asked")
 FAILED: frozenset[Status] = frozenset({"timeout", "error", "not asked"})
 CANNOT_BE_JUDGED = "cannot be judged"  # state of a combination that has a reason and no numbers
+WITHOUT_NUMBERS = frozenset({"failed", CANNOT_BE_JUDGED})  # states that end a combination and say why
 MOST_FAILED = 0.05  # share of questions beyond which the rest says too little
 
 

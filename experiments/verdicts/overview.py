@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from experiments.measures import Measure
 from experiments.reviewing.trends import TrendPoint
 from experiments.verdicts.strategies import Verdict
-from experiments.words import plural
+from experiments.words import listed, plural
 
 
 def written(measure: Measure, value: float | None) -> str:
@@ -63,12 +63,15 @@ def on_end(state: str, recorded: int, total: int) -> str:
     return ""
 
 
-def on_failed(failed: int, total: int) -> str:
+def on_failed(failed: int, total: int, unjudged: int = 0) -> str:
     """That a finished sweep lacks combinations; empty where it lacks none."""
-    if not failed:
+    without = failed + unjudged
+    if not without:
         return ""
+    ended = [word for word, count in (("failed", failed), ("cannot be judged", unjudged)) if count]
     return (
-        f"{failed:,} of {plural(total, 'combination')} failed and {'has' if failed == 1 else 'have'} no numbers; "
+        f"{without:,} of {plural(total, 'combination')} {listed(ended, 'or')} and "
+        f"{'has' if without == 1 else 'have'} no numbers; "
         "what was recorded is not measured again when you start anew."
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from experiments.conditions import describe, strategy_from_spec
+from experiments.conditions import describe_spec
 from experiments.deciding.validity import Validity
 from experiments.naming import name_of
 from store.tables import DecisionRow
@@ -171,7 +171,7 @@ def build_one(
     return DecisionContext(
         decision=decision,
         name=name_of(decision.combination),
-        what=describe(strategy_from_spec(decision.strategy, decision.strategy_spec)),
+        what=describe_spec(decision.strategy, decision.strategy_spec),
         verdict=in_force.headline(decision, validity) if after is None else _superseded(decision, after),
         verdict_kind=in_force.line_kind(validity) if after is None else "open",
         in_force=after is None,

@@ -8,12 +8,19 @@ from typing import NamedTuple
 
 from experiments.launching import Launched
 from experiments.naming import short_model
+from experiments.own.responses import CANNOT_BE_JUDGED
 from store.reads_history import CombinationState
 from store.tables import SweepRow
 from webapp.filters import duration, utc
 
 SILENT = 120.0  # seconds without a sign of life after which that is said
-WORDS = {"recorded": "recorded", "running": "running", "queued": "waiting", "failed": "failed"}
+WORDS = {
+    "recorded": "recorded",
+    "running": "running",
+    "queued": "waiting",
+    "failed": "failed",
+    CANNOT_BE_JUDGED: CANNOT_BE_JUDGED,
+}
 
 
 class StateCell(NamedTuple):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from experiments.deciding.validity import Validity
 from experiments.launching import Launched
+from experiments.own.responses import CANNOT_BE_JUDGED
 from experiments.reviewing.document_states import FailedDocument
 from experiments.reviewing.trends import TrendPoint, trend
 from experiments.verdicts.documents import on_failed as on_failed_documents
@@ -127,7 +128,11 @@ def build(facts: Facts, choice: Choice, links: Links, measures_what: str) -> Ove
         thresholds_url=links.thresholds,
         live=live_panel(facts, links, measures_what),
         ended=sweep_list.unfinished(sweeps, facts.states, links.sweeps),
-        incomplete=on_failed(sum(one.state == "failed" for one in states), len(states)),
+        incomplete=on_failed(
+            sum(one.state == "failed" for one in states),
+            len(states),
+            sum(one.state == CANNOT_BE_JUDGED for one in states),
+        ),
         measured=bool(sweeps),
         k=choice.k,
         ks=tuple((k, str(k)) for k in depths(sweeps)),

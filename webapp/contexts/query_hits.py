@@ -30,6 +30,7 @@ SCALES = {
     "rerank": "cross-encoder",
     "late": "MaxSim",
 }
+NOWHERE = "a text that stands at no one place of the documents"
 COLUMNS = (
     Column("query_id", "Question"),
     Column("combination", "Combination"),
@@ -63,7 +64,7 @@ class Passage(NamedTuple):
     document: str
     title: str
     section: str
-    url: str
+    url: str  # empty where it stands at no one place of the documents
     locator: str
     header: str
     pieces: tuple[Piece, ...]
@@ -184,12 +185,12 @@ def _passage(
         contains=hit.contains,
         quotable=hit.quotable,
         document=hit.document,
-        title=title,
+        title=title if hit.text is None else NOWHERE,
         section=hit.section,
-        url=place_url(head.strategy, hit),
-        locator=locator_of(document, hit.start, hit.end),
+        url=place_url(head.strategy, hit) if hit.text is None else "",
+        locator=locator_of(document, hit.start, hit.end) if hit.text is None else "",
         header=header_of(title, hit.section) if headed and document else "",
-        pieces=_text(hit, query, document.text) if document else (),
+        pieces=_pieces(hit, query, document),
         line_before=False,
     )
 
@@ -205,6 +206,12 @@ def scored(retriever: str, score: float | None, first_rank: int | None) -> str:
     if score is None:
         return f"not read by the {scale_of(retriever)}{before}"
     return f"{scale_of(retriever)} {score:.3f}{before}"
+
+
+def _pieces(hit: Hit, query: QueryRow, document: DocumentText | None) -> tuple[Piece, ...]:
+    if hit.text is not None:
+        return (Piece(hit.text, "span", "", ""),)
+    return _text(hit, query, document.text) if document else ()
 
 
 def _text(hit: Hit, query: QueryRow, text: str) -> tuple[Piece, ...]:
@@ -258,6 +265,8 @@ def _tail(outcome: Outcome, shown: int) -> str:
     if outcome.destroyed:
         return "No chunk of this strategy holds the needle whole: there is none to be found."
     far = "" if outcome.chunk_distance is None else f", at distance {outcome.chunk_distance:.3f}"
+    if outcome.destroyed is None and outcome.rank is None:
+        return f"The needle is in nothing that was returned{far}; whether a chunk holds it whole is not known."
     if outcome.rank is None:
         return f"The needle's chunk is not returned at all{far}."
     return f"The needle's chunk has rank {outcome.rank:,}{far}; the first {shown} are on record."

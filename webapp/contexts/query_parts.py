@@ -171,7 +171,7 @@ def lures(
     for head in heads:
         outcome = outcomes.get(head.id)
         hit = min(outcome.hits[:GATE_SIZE], key=lambda one: one.distance, default=None) if outcome else None
-        if hit is not None and hit.document in documents:
+        if hit is not None and hit.text is None and hit.document in documents:
             found.setdefault((hit.document, hit.start, hit.end), []).append((head, hit))
     lures = []
     for (document_id, start, end), taken in found.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from experiments import measures
-from experiments.conditions import describe, strategy_from_spec
+from experiments.conditions import OWN, describe_spec, spec_in
 from experiments.naming import names_of, short_model
 from experiments.pairs import compare
 from experiments.provenance import document_level
@@ -16,6 +16,7 @@ from experiments.reviewing.flips import changes
 from experiments.reviewing.winloss import Pairing, WinLoss, compare_all
 from experiments.stats.intervals import MeanInterval
 from experiments.verdicts.hit_rules import on_hits
+from experiments.verdicts.own import tally_of
 from experiments.verdicts.pairs import on_pairing
 from experiments.verdicts.strategies import Arm, destroyed_by_strategy, leader_of, on_destroyed, on_strategies
 from experiments.words import p_value, plural
@@ -69,13 +70,15 @@ class Line(NamedTuple):
     strategy: str
     what: str
     retriever: str
-    settings: str  # BM25's; empty where there are none to state
+    settings: str  # BM25's, or what is asked of a retriever of one's own; empty where there are none to state
     model: str
     kind: Kind
     picked: bool
     recalls: tuple[Number, ...]
     mrr: Number
     losses: tuple[Number, ...]  # destroyed, truncated, not quotable
+    answered: str  # `61 of 64 requests answered`, of a retriever of one's own; empty of ours
+    chunks_known: bool  # else nobody knows what they destroy
     chunks: float | None
     tokens: float | None
     header: float | None
@@ -234,13 +237,15 @@ def _line(row: Row, sweep: SweepRow, choice: Choice, leader: Arm | None, names: 
         strategy=one.strategy,
         what=_what(sweep, one.strategy),
         retriever=one.retriever,
-        settings=_bm25(sweep) if one.retriever == "bm25" else "",
+        settings=_settings(sweep, one),
         model=short_model(one.model) if one.model else "",
         kind="best" if leader and one.key == leader.key else "plain",
         picked=one.id in choice.pick,
         recalls=tuple(numbers.get(measures.recall(k).name) for k in sweep.settings["k"]),
         mrr=numbers.get(measures.MRR.name),
         losses=tuple(numbers.get(each.name) for each in LOSSES),
+        answered=_answered(one),
+        chunks_known=one.stamp.get("own", {}).get("chunks_known", True),
         chunks=chunks,
         tokens=tokens,
         header=header,
@@ -250,10 +255,22 @@ def _line(row: Row, sweep: SweepRow, choice: Choice, leader: Arm | None, names: 
     )
 
 
+def _settings(sweep: SweepRow, one: CombinationRow) -> str:
+    """What must be known of a retriever beside its name."""
+    if one.strategy == OWN:
+        return str(sweep.settings.get("own", {}).get(one.retriever, {}).get("asks", ""))
+    return _bm25(sweep) if one.retriever == "bm25" else ""
+
+
 def _bm25(sweep: SweepRow) -> str:
     """BM25's parameters, which may break between two of them but not within one."""
     numbers: str = sweep.settings.get("bm25", "").partition(", tokens")[0]
     return numbers.replace(" = ", "\u00a0=\u00a0")
+
+
+def _answered(one: CombinationRow) -> str:
+    went = tally_of(one)
+    return "" if went is None else went.words
 
 
 def _missing(row: CombinationRow, sweep: SweepRow) -> Missing:
@@ -263,7 +280,7 @@ def _missing(row: CombinationRow, sweep: SweepRow) -> Missing:
 
 
 def _what(sweep: SweepRow, strategy: str) -> str:
-    return describe(strategy_from_spec(strategy, sweep.settings["strategies"][strategy]))
+    return describe_spec(strategy, spec_in(sweep.settings, strategy, ""))
 
 
 def _card(

@@ -8,6 +8,7 @@ from experiments import measures
 from experiments.measures import Measure
 from experiments.naming import names_of
 from experiments.reading import LoadedSweep
+from experiments.verdicts.own import on_own
 from experiments.words import listed, plural
 from store.tables import CombinationRow
 from webapp.exports import Column
@@ -53,16 +54,16 @@ def _sentence(measure: Measure, judged: bool) -> str:
 
 def notes(loaded: LoadedSweep, sources: Mapping[str, int]) -> tuple[str, ...]:
     """Sentences under the table; nothing is said that does not apply."""
-    recorded = loaded.recorded
+    recorded, own = loaded.recorded, on_own(loaded.combinations)
     if not recorded:
-        return ()
+        return tuple(own)
     said = [*_bm25(loaded), *_over_window(recorded), *_measured_in(recorded, sources), *_identity(recorded)]
-    return tuple(said)
+    return (*own, *said)
 
 
 def _bm25(loaded: LoadedSweep) -> list[str]:
     settings = loaded.sweep.settings.get("bm25")
-    uses = [row.retriever for row in loaded.recorded if row.retriever != "dense"]
+    uses = [row.retriever for row in loaded.recorded if row.retriever in ("bm25", "hybrid", "rerank")]
     return [f"BM25, alone and inside hybrid: {settings}."] if settings and uses else []
 
 
@@ -70,7 +71,7 @@ def _over_window(recorded: Sequence[CombinationRow]) -> list[str]:
     """A chunk longer than the encoder reads is cut off silently by the encoder; here it is said."""
     found: dict[tuple[str, int], dict[str, tuple[int, int]]] = {}
     for row in recorded:
-        model, cutting = row.stamp.get("model", {}), row.stamp.get("cutting", {})
+        model, cutting = row.stamp.get("model", {}), row.stamp.get("cutting") or {}
         over = cutting.get("over_window", 0)
         if over:
             key = str(model.get("name", "the encoder")).rpartition("/")[2], int(model.get("window", 0))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from experiments import measures
 from experiments.measures import LATENCY_STAGES, Measure
 from experiments.provenance import document_level
+from experiments.verdicts.own import tally_of
 from store.tables import CombinationRow, MeasureRow, SweepRow
 from webapp.exports import Cell, Column, Table
 
@@ -93,12 +94,14 @@ def shown_measures(sweep: SweepRow) -> list[Measure]:
 def table(sweep: SweepRow, rows: Sequence[Row], missing: Sequence[CombinationRow]) -> Table:
     """The shown combinations as data, every number with its interval and n."""
     known = shown_measures(sweep)
+    own = bool(sweep.settings.get("own"))
     columns = [
         Column("strategy", "Strategy"),
         Column("retriever", "Retriever"),
         Column("model", "Model"),
         Column("state", "State"),
-        Column("reason", "Reason", description="Why a combination failed."),
+        Column("reason", "Reason", description="Why a combination failed, or cannot be judged."),
+        *([Column("requests", "Requests", description="How asking a retriever of one's own went.")] if own else []),
         Column("measured_in", "Measured in", description="Key of the earlier sweep whose retrieval was read again."),
     ]
     for measure in known:
@@ -109,12 +112,19 @@ def table(sweep: SweepRow, rows: Sequence[Row], missing: Sequence[CombinationRow
         tuple(columns),
         tuple(
             (
-                *(one.strategy, one.retriever, one.model, one.state, one.reason, one.measured_in),
+                *(one.strategy, one.retriever, one.model, one.state, one.reason),
+                *([_requests(one)] if own else []),
+                one.measured_in,
                 *(cell for measure in known for cell in _cells(measure, numbers.get(measure.name))),
             )
             for one, numbers in facts
         ),
     )
+
+
+def _requests(row: CombinationRow) -> str | None:
+    went = tally_of(row)
+    return None if went is None else went.words
 
 
 def _columns_of(measure: Measure) -> list[Column]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from experiments import measures
 from experiments.naming import name_of
+from experiments.own.responses import WITHOUT_NUMBERS
 from experiments.reviewing.document_states import FailedDocument, failed_documents
 from experiments.reviewing.trends import Measured, best, changed
 from experiments.verdicts.overview import on_end
@@ -150,7 +151,7 @@ def lines(
                 questions=sweep.answerable + sweep.near + sweep.far,
                 questions_changed="questions" in differs,
                 recorded=recorded,
-                failed=sum(one.state == "failed" for one in found),
+                failed=sum(one.state in WITHOUT_NUMBERS for one in found),
                 total=len(found),
                 left_out=int(sweep.settings.get("left_out", 0)),
                 best_name=name_of(leader.key) if leader else "",
@@ -186,13 +187,18 @@ def failures(sweeps: Sequence[SweepRow], states: Mapping[int, Sequence[Combinati
     found = []
     for sweep in sweeps:
         found += [
-            FailedLine(sweep.id or 0, name_of(one.key), one.reason or "no reason was recorded")
+            FailedLine(sweep.id or 0, name_of(one.key), _reason(one))
             for one in states.get(sweep.id or 0, ())
-            if one.state == "failed"
+            if one.state in WITHOUT_NUMBERS
         ]
         if sweep.state == "finished":
             break
     return tuple(found)
+
+
+def _reason(one: CombinationState) -> str:
+    reason = one.reason or "no reason was recorded"
+    return reason if one.state == "failed" else f"{one.state}: {reason}"
 
 
 def table(
@@ -211,7 +217,7 @@ def table(
             (
                 sweep.id, sweep.state, sweep.commit, sweep.branch, sweep.dirty,
                 sweep.created_at.isoformat(timespec="seconds"), sweep.corpus_hash, sweep.questions_hash,
-                sum(one.state == "recorded" for one in found), sum(one.state == "failed" for one in found),
+                sum(one.state == "recorded" for one in found), sum(one.state in WITHOUT_NUMBERS for one in found),
                 len(found), *shares, sweep.reason,
             )
         )  # fmt: skip

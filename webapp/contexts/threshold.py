@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from experiments.conditions import retrievers_in, strategies_in
 from experiments.deciding.costs import CostCurve, CostRow, on_costs
 from experiments.deciding.signals import SignalComparison, on_signals
 from experiments.gate import GATE_SIZE
@@ -263,7 +264,7 @@ def options_of(sweep: SweepRow) -> Options:
     """What the sweep's grid is made of."""
     settings = sweep.settings
     return Options(
-        tuple((name, name) for name in settings["strategies"]),
-        tuple((name, name) for name in settings["retrievers"]),
+        tuple((name, name) for name in strategies_in(settings)),
+        tuple((name, name) for name in retrievers_in(settings)),
         tuple((name, short_model(name)) for name in settings["models"]),
     )

@@ -250,8 +250,12 @@ def bluff_lines(
     lines = []
     for outcome, hit in bluffs:
         question, document = questions.get(outcome.query_id, outcome.query_id), documents.get(hit.document)
-        match = matched(question, document.text[hit.overlap_start : hit.end] if document else "")
+        there = document.text[hit.overlap_start : hit.end] if document else ""
+        text = there if hit.text is None else hit.text
+        match = matched(question, text)
         title = document.title if document else hit.document
+        if hit.text is not None:
+            title = "a text that stands at no one place of the documents"
         lines.append(
             Bluff(
                 query_id=outcome.query_id,
@@ -259,8 +263,8 @@ def bluff_lines(
                 stratum=outcome.stratum or "",
                 distance=hit.distance,
                 place=" › ".join(part for part in (title, hit.section) if part),
-                kind=match.kind if document else "text missing",
-                words=match.words if document else "the document's text is not in this store",
+                kind=match.kind if text else "text missing",
+                words=match.words if text else "the document's text is not in this store",
                 query_url=query_url(outcome.query_id),
                 place_url=place_url(hit),
             )

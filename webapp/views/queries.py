@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request, url_for
 
+from experiments.conditions import OWN
 from webapp import combinations, exports, params, question_material, question_reads, rendering
 from webapp.contexts import queries, query_hits, query_parts, query_tables
 from webapp.contexts import query as one
@@ -110,7 +111,8 @@ def _urls(read: Read, found: Material) -> one.Urls:
         return params.here(open=",".join(str(other) for other in opened) or question_material.NONE)
 
     def place(strategy: str, document: str, start: int, end: int, locator: str) -> str:
-        return document_place(document, start, end, locator, sweep=sweep_id, cut=strategy or None) or ""
+        cut = strategy if strategy != OWN else ""  # a team's own chunks are on no page of ours
+        return document_place(document, start, end, locator, sweep=sweep_id, cut=cut or None) or ""
 
     return one.Urls(
         lambda query_id: url_for("queries.query", sweep_id=sweep_id, query_id=query_id) + query, toggle, place

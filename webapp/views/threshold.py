@@ -8,6 +8,7 @@ from dataclasses import replace
 from flask import Blueprint, Response, redirect, request, url_for
 from werkzeug.wrappers import Response as Answer
 
+from experiments.conditions import OWN
 from experiments.deciding.decisions import decision_from, record
 from experiments.launching import tag_decision
 from experiments.outcomes import Hit, Outcome
@@ -155,9 +156,13 @@ def _bluffs(read: Read, recorded: Sequence[Outcome]) -> tuple[Bluff, ...]:
     questions = {row.query_id: row.text for row in reads.queries(engine, read.sweep.questions_hash)}
     texts = document_texts(engine, read.sweep.corpus_hash, {hit.document for _, hit in let_by})
 
+    cut = None if read.combination.strategy == OWN else read.combination.strategy
+
     def place_url(hit: Hit) -> str | None:
+        if hit.text is not None:
+            return None
         locator = locator_of(texts.get(hit.document), hit.start, hit.end)
-        values = {"sweep": read.sweep.id, "cut": read.combination.strategy}
+        values = {"sweep": read.sweep.id, "cut": cut}
         return document_place(hit.document, hit.start, hit.end, locator, **values)
 
     return threshold_reading.bluff_lines(let_by, questions, texts, _query_url(read), place_url)

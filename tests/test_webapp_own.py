@@ -1,0 +1,133 @@
+"""A team's own retriever on the pages: how asking it went, what could not be located, and what cannot be judged."""
+
+import json
+import re
+
+import pytest
+from own_server import searching, serving
+from small_project import DOCUMENTS, QUESTIONS, WordEncoder, small_project
+
+from experiments.runner import run_sweep
+from store.engine import open_store
+from webapp.app import create_app
+
+STRANGE = "A text that stands nowhere in the documents."
+
+
+def reply(path, body, number):
+    query = json.loads(body)["query"]
+    if path == "/broken" or query.startswith("Question 7"):
+        return 500, {}, b"the index is gone"
+    if query.startswith(("Question", "Does the API")):
+        return 200, {}, json.dumps({"results": [{"text": STRANGE, "score": 0.7}]}).encode()
+    return searching(DOCUMENTS)(path, body, number)
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("own")
+    encoder = WordEncoder()
+    questions = [{"id": f"x{n}", "question": f"Question {n}?", "stratum": "far"} for n in range(24)]
+    with pytest.MonkeyPatch.context() as patched, serving(reply) as server:
+        patched.setattr("experiments.workbench.find_encoder", lambda *_: encoder)
+        patched.setattr("experiments.workbench.embedding_latency", lambda _encoder, asked: [1.0] * len(asked))
+        patched.setattr("experiments.tracking.Ledger.push", lambda *_: None)
+        tables = "".join(
+            f'[retrievers.{name}]\nurl = "{server.url}{path}"\nrequest = {{ query = "{{query}}", limit = "{{k}}" }}\n'
+            'texts = "results.*.text"\nscores = "results.*.score"\nretries = 0\n'
+            for name, path in (("ours", "/search"), ("theirs", "/broken"))
+        )
+        project = small_project(
+            folder,
+            sweep='strategies = ["E"]\nretrievers = ["dense", "ours", "theirs"]\nthresholds = [0.3, 0.675]\n',
+            more=tables,
+            questions=[*QUESTIONS, *questions],
+        )
+        engine = open_store(project.store_url)
+        run_sweep(engine, project)
+    yield create_app(engine, root=folder, allowed_hosts={"localhost"}).test_client()
+    engine.dispose()
+
+
+def text(client, path):
+    response = client.get(path)
+    page = response.get_data(as_text=True)
+    assert response.status_code == 200, page[:3000]
+    return re.sub(r"\s+", " ", page)
+
+
+def test_the_strategies_page_says_how_asking_went_and_shows_no_number_of_what_cannot_be_judged(client):
+    page = text(client, "/sweeps/1")
+    assert "29 of 30 requests answered: " in page
+    assert "4 of 4 answerable and 25 of 26 unanswerable questions" in page
+    assert "Which answers the chunks of ours destroy is not known" in page
+    assert "not known</span>" in page
+    assert "own/theirs cannot be judged." in page
+    assert "status 500: &#39;the index is gone&#39;" in page
+    rows = re.findall(r'<tr class="failed">.*?</tr>', page)
+    assert len(rows) == 1
+    assert "cannot be judged" in rows[0]
+    assert "stand nowhere in the documents (not located)" in page
+
+
+def test_exports_carry_the_tally(client):
+    rows = client.get("/sweeps/1/strategies.csv").get_data(as_text=True)
+    assert "requests" in rows.splitlines()[0]
+    assert "0 of 30 requests answered" in rows
+
+
+def test_every_page_of_the_sweep_opens_with_it(client):
+    for path in (
+        "/",
+        "/sweeps/1?strategy=own",
+        "/sweeps/1/pairs",
+        "/sweeps/1/queries",
+        "/sweeps/1/queries/n1",
+        "/sweeps/1/queries/x7",
+        "/sweeps/1/threshold?strategy=own&retriever=ours",
+        "/sweeps/1/threshold?strategy=own&retriever=ours&t=0.675",
+        "/compare?a=1&b=1",
+        "/documents",
+        "/documents/vectors.md",
+        "/questions",
+        "/ask",
+    ):
+        text(client, path)
+
+
+def ours(client):
+    (found,) = {
+        match[1] for match in re.finditer(r'id="pick-(\d+)" aria-label="Compare own ours"', text(client, "/sweeps/1"))
+    }
+    return found
+
+
+def test_a_text_that_stands_nowhere_is_shown_with_its_question(client):
+    page = text(client, f"/sweeps/1/queries/x1?open={ours(client)}")
+    assert STRANGE in page
+    assert "a text that stands at no one place of the documents" in page
+
+
+def test_a_located_text_leads_to_its_place(client):
+    page = text(client, f"/sweeps/1/queries/c1?open={ours(client)}")
+    assert "/documents/serving.md?" in page
+    assert "cut=own" not in page
+
+
+def test_the_gate_reads_its_distances_and_bluffs_are_listed(client):
+    page = text(client, "/sweeps/1/threshold?strategy=own&retriever=ours&t=none")
+    assert "25" in page
+    assert "a text that stands at no one place of the documents" in page
+
+
+def test_no_decision_is_possible_on_what_cannot_be_judged(client):
+    response = client.get("/sweeps/1/threshold?strategy=own&retriever=theirs")
+    page = response.get_data(as_text=True)
+    assert "cannot be judged" in page
+    assert "Choose this threshold" not in page
+
+
+def test_the_overview_names_it(client):
+    page = text(client, "/")
+    assert "own theirs" in page
+    assert "cannot be judged: 0 of 30 requests answered" in page
