@@ -27,6 +27,7 @@ from experiments.outcomes import Hit, Outcome
 from experiments.ranking import rank
 from experiments.recording import document_rows, measure_rows, outcome_rows, query_rows, to_parquet
 from experiments.retrieval import Index, Retrieval, cut, index, retrieve
+from experiments.token_scores import token_numbers
 from store import reads, writes
 from store.tables import CombinationRow, SweepRow
 
@@ -253,9 +254,16 @@ def combination_row(strategy: str, retriever: str, position: int = 0, **values: 
     return CombinationRow(strategy=strategy, retriever=retriever, **{**plain, **values})
 
 
-def record(engine: Engine, combination_id: int, retrieval: Retrieval, ks: Sequence[int] = (1, 4)) -> None:
+def record(
+    engine: Engine,
+    combination_id: int,
+    retrieval: Retrieval,
+    ks: Sequence[int] = (1, 4),
+    queries: Sequence[Query] = QUERIES,
+) -> None:
     """Score a retrieval and record it, as the runner does."""
     numbers = score(retrieval.outcomes, retrieval.cutting, retrieval.milliseconds, ks=ks, seed=7)
+    numbers += token_numbers(retrieval.outcomes, queries, retrieval.omega, ks=ks, seed=7)
     writes.record_combination(
         engine,
         combination_id,

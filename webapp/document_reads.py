@@ -20,12 +20,13 @@ from experiments.project import ProjectError
 from experiments.reviewing.cuttings import NeedlePlace, lay_over, needle_places, unread, window_keys
 from experiments.reviewing.document_states import Comparison, compare_with_files
 from store import files, reads
-from store.tables import CombinationRow, DocumentRow, FileRow, SweepRow
+from store.needle_spans import needle_spans
+from store.tables import CombinationRow, DocumentRow, FileRow, QueryRow, SweepRow
 from store.windows import characters_read
 from webapp import params
 from webapp.contexts.document import Sheet
 from webapp.contexts.document_lines import Corpus
-from webapp.cut_counts import chunk_counts
+from webapp.cut_counts import chunk_counts, lost_needles
 from webapp.dashboard import dashboard
 from webapp.errors import PageError
 from webapp.question_material import strategies_of
@@ -90,6 +91,7 @@ def corpus_of(sweep: SweepRow, newest: SweepRow | None, rows: Sequence[Combinati
     engine = dashboard().engine
     documents = reads.document_heads(engine, sweep.corpus_hash)
     strategies = _used(sweep, rows)
+    queries = reads.queries(engine, sweep.questions_hash)
     now: Mapping[str, str] | None = None
     if newest is not None and newest.corpus_hash != sweep.corpus_hash:
         now = {row.document_id: row.text_sha256 for row in reads.document_heads(engine, newest.corpus_hash)}
@@ -98,10 +100,10 @@ def corpus_of(sweep: SweepRow, newest: SweepRow | None, rows: Sequence[Combinati
         rows,
         documents,
         now,
-        needle_places(reads.queries(engine, sweep.questions_hash)),
+        needle_places(queries),
         strategies,
         chunk_counts(documents, strategies, lambda hashes: reads.texts(engine, hashes)),
-        destroyed_by(sweep, rows),
+        _with_several(destroyed_by(sweep, rows), queries, documents, strategies),
         _files(documents) if params.flag(request.args, "check") else None,
     )
 
@@ -127,7 +129,24 @@ def destroyed_by(sweep: SweepRow, rows: Sequence[CombinationRow]) -> dict[str, f
     return {
         strategy: frozenset(one.needle_id for one in found.get(combination, ()) if one.needle_id and one.destroyed)
         for strategy, combination in first.items()
+        # Unknown is not none: of document-level relevance, and of a retriever of one's own, nothing is said.
+        if any(one.destroyed is not None for one in found.get(combination, ()) if one.needle_id)
     }
+
+
+def _with_several(
+    destroyed: Mapping[str, frozenset[str]],
+    queries: Sequence[QueryRow],
+    documents: Sequence[DocumentRow],
+    strategies: Mapping[str, Strategy],
+) -> dict[str, frozenset[str]]:
+    """Add the needles of questions with several: what was recorded of these is one outcome for all of them."""
+    spans = {span for query in queries if query.needles for span in needle_spans(query)}
+    if not spans:
+        return dict(destroyed)
+    held = [row for row in documents if row.document_id in {span.document for span in spans}]
+    lost = lost_needles(held, strategies, spans, lambda hashes: reads.texts(dashboard().engine, hashes))
+    return {name: (destroyed.get(name, frozenset()) | lost[name]) for name in strategies}
 
 
 class _Measured(NamedTuple):
@@ -197,12 +216,14 @@ def _in_sweep(sweep: SweepRow, document_id: str) -> _Measured | None:
     if row is None:
         return None
     rows = reads.combinations(engine, sweep.id or 0)
+    queries = reads.queries(engine, sweep.questions_hash)
+    strategies = _used(sweep, rows) or {one.name: one for one in PRESETS}
     return _Measured(
         row,
         reads.document_heads(engine, sweep.corpus_hash),
-        _used(sweep, rows) or {one.name: one for one in PRESETS},
-        needle_places(reads.queries(engine, sweep.questions_hash)),
-        destroyed_by(sweep, rows),
+        strategies,
+        needle_places(queries),
+        _with_several(destroyed_by(sweep, rows), queries, [row], strategies),
         _stamps(rows),
     )
 

@@ -13,6 +13,7 @@ from experiments.gate import GATE_SIZE
 from experiments.outcomes import Outcome
 from experiments.recording import outcome_from_parquet
 from store import reads
+from store.needle_spans import needle_spans
 from store.reads_texts import DocumentText, document_texts
 from store.tables import SweepRow
 from webapp import params
@@ -93,7 +94,8 @@ def _outcomes(combinations: Sequence[int], query_id: str) -> dict[int, Outcome]:
 def _documents(
     read: Read, entry: Entry, opened: Collection[int], outcomes: Mapping[int, Outcome]
 ) -> dict[str, DocumentText]:
-    wanted = {entry.query.document} if entry.query.document else set()
+    wanted = {needle.document for needle in needle_spans(entry.query)}
+    wanted |= {judged["document"] for judged in entry.query.relevant or ()}
     for combination, outcome in outcomes.items():
         depth = None if combination in opened else GATE_SIZE
         wanted |= {hit.document for hit in outcome.hits[:depth]}
@@ -102,15 +104,20 @@ def _documents(
 
 def _cut_by(
     read: Read, entry: Entry, strategies: Mapping[str, Strategy], documents: Mapping[str, DocumentText]
-) -> dict[str, Sequence[Chunk]]:
-    """The needle's document as the strategies cut it that destroy the needle."""
-    document = documents.get(entry.query.document or "")
-    if document is None:
-        return {}
+) -> dict[str, dict[str, Sequence[Chunk]]]:
+    """The needles' documents as the strategies cut them that destroy the answer."""
     destroying = dict.fromkeys(
         head.strategy
         for head in read.shown.heads
         if head.id in entry.fates and entry.fates[head.id].kind == "destroyed" and head.strategy in strategies
     )
-    whole = Document(entry.query.document or "", document.title, document.text, "", "", "")
-    return {name: chunk_document(whole, strategies[name]) for name in destroying}
+    held = dict.fromkeys(needle.document for needle in needle_spans(entry.query) if needle.document in documents)
+    return {
+        name: {
+            strategy: chunk_document(
+                Document(name, documents[name].title, documents[name].text, "", "", ""), strategies[strategy]
+            )
+            for strategy in destroying
+        }
+        for name in held
+    }

@@ -10,40 +10,19 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import fmean, median
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from corpus.faults import Fault
 from corpus.overlap import lexical_overlap
 from experiments.stats.intervals import clopper_pearson_upper, questions_for_bound, wilson
 from experiments.stats.resolution import discordant_needed, fewest_discordant
+from store.needle_spans import NeedleSpan, needle_spans
+from store.tables import QueryRow
 
 FaultKind = Literal["missing", "drifted", "repeated", "heading", "other"]
 FAULT_KINDS: tuple[FaultKind, ...] = ("missing", "drifted", "repeated", "heading", "other")
 POWER = 0.8  # chance with which a difference is to be found
 WIN_SHARES = (1.0, 0.9, 0.8, 0.7, 0.6)  # of the questions on which two combinations differ, won by the better one
-
-
-class Asked(Protocol):
-    """A question as the store keeps it."""
-
-    @property
-    def query_id(self) -> str: ...  # noqa: D102
-    @property
-    def text(self) -> str: ...  # noqa: D102
-    @property
-    def phrasing(self) -> str | None: ...  # noqa: D102
-    @property
-    def stratum(self) -> str | None: ...  # noqa: D102
-    @property
-    def needle_id(self) -> str | None: ...  # noqa: D102
-    @property
-    def needle(self) -> str | None: ...  # noqa: D102
-    @property
-    def document(self) -> str | None: ...  # noqa: D102
-    @property
-    def start(self) -> int | None: ...  # noqa: D102
-    @property
-    def end(self) -> int | None: ...  # noqa: D102
 
 
 class Phrased(NamedTuple):
@@ -55,14 +34,32 @@ class Phrased(NamedTuple):
 
 
 class NeedleRow(NamedTuple):
-    """A needle with the questions that ask for it."""
+    """What answers a question, with the questions that ask for it.
+
+    Attributes:
+        needle_id: What answers, by name.
+        needles: The needles, in the order of the file; none where whole documents are judged.
+        require: How many of several needles are needed, any or all; None where there is one.
+        relevant: Documents judged relevant with their grades, the most relevant first; none where needles answer.
+        phrased: The questions by phrasing, in the order of `Balance.phrasings`.
+    """
 
     needle_id: str
-    needle: str
-    document: str
-    start: int
-    end: int
-    phrased: tuple[tuple[Phrased, ...], ...]  # by phrasing, in the order of `Balance.phrasings`
+    needles: tuple[NeedleSpan, ...]
+    require: str | None
+    relevant: tuple[tuple[str, int], ...]
+    phrased: tuple[tuple[Phrased, ...], ...]
+
+    @property
+    def needle(self) -> str:
+        """The words of all needles, for files."""
+        return " / ".join(needle.text for needle in self.needles)
+
+    @property
+    def documents(self) -> str:
+        """Where the answer stands, for files: the needles' documents, or those judged relevant."""
+        named = [needle.document for needle in self.needles] or [name for name, _ in self.relevant]
+        return " / ".join(dict.fromkeys(named))
 
 
 class OverlapRow(NamedTuple):
@@ -80,13 +77,13 @@ class Balance(NamedTuple):
 
     questions: int
     answerable: int
-    needles: int
+    needles: int  # several of one question count as one; 0 where whole documents are judged
     near: int
     far: int
     phrasings: tuple[str | None, ...]
     by_phrasing: tuple[int, ...]
-    by_document: tuple[tuple[str, int, int], ...]  # document, needles, questions; most needles first
-    single: int  # needles asked in one phrasing only, where the set knows several
+    by_document: tuple[tuple[str, int, int], ...]  # document, answers, questions; most answers first
+    single: int  # answers asked in one phrasing only, where the set knows several
 
     @property
     def unanswerable(self) -> int:
@@ -120,26 +117,21 @@ class BoundRow(NamedTuple):
     needed: int
 
 
-def needle_rows(queries: Sequence[Asked]) -> list[NeedleRow]:
+def needle_rows(queries: Sequence[QueryRow]) -> list[NeedleRow]:
     """The needles in the order they are first asked for, with their phrasings side by side."""
     phrasings = phrasings_of(queries)
-    rows: dict[str, list[Asked]] = {}
+    rows: dict[str, list[QueryRow]] = {}
     for query in queries:
         if query.needle_id is not None:
             rows.setdefault(query.needle_id, []).append(query)
     return [
         NeedleRow(
             needle_id,
-            asked[0].needle or "",
-            asked[0].document or "",
-            asked[0].start or 0,
-            asked[0].end or 0,
+            needle_spans(asked[0]),
+            asked[0].require,
+            _judged(asked[0]),
             tuple(
-                tuple(
-                    Phrased(one.query_id, one.text, lexical_overlap(one.text, one.needle or ""))
-                    for one in asked
-                    if one.phrasing == phrasing
-                )
+                tuple(Phrased(one.query_id, one.text, _overlap(one)) for one in asked if one.phrasing == phrasing)
                 for phrasing in phrasings
             ),
         )
@@ -147,25 +139,42 @@ def needle_rows(queries: Sequence[Asked]) -> list[NeedleRow]:
     ]
 
 
-def phrasings_of(queries: Iterable[Asked]) -> tuple[str | None, ...]:
+def _judged(query: QueryRow) -> tuple[tuple[str, int], ...]:
+    judged = ((one["document"], one["grade"]) for one in query.relevant or () if one["grade"] > 0)
+    return tuple(sorted(judged, key=lambda one: (-one[1], one[0])))
+
+
+def _documents(query: QueryRow) -> list[str]:
+    """The documents an answer stands in, each once."""
+    names = [needle.document for needle in needle_spans(query)] or [name for name, _ in _judged(query)]
+    return list(dict.fromkeys(names))
+
+
+def _overlap(query: QueryRow) -> float | None:
+    """Of all needles together; of whole documents nobody knows which words answer."""
+    return lexical_overlap(query.text, " ".join(needle.text for needle in needle_spans(query)))
+
+
+def phrasings_of(queries: Iterable[QueryRow]) -> tuple[str | None, ...]:
     """The phrasings of the answerable questions, in the order they first appear."""
     return tuple(dict.fromkeys(query.phrasing for query in queries if query.needle_id is not None))
 
 
-def balance(queries: Sequence[Asked]) -> Balance:
+def balance(queries: Sequence[QueryRow]) -> Balance:
     """Count what a set holds."""
     answerable = [query for query in queries if query.needle_id is not None]
     strata = Counter(query.stratum for query in queries if query.needle_id is None)
     phrasings = phrasings_of(queries)
     counts = Counter(query.phrasing for query in answerable)
-    needles = {query.needle_id: query.document or "" for query in answerable}
     per_needle = Counter((query.needle_id, query.phrasing) for query in answerable)
     phrased = Counter(needle for needle, _ in per_needle)
-    by_needles, by_questions = Counter(needles.values()), Counter(query.document or "" for query in answerable)
+    places = {(query.needle_id, name) for query in answerable for name in _documents(query)}
+    by_needles = Counter(document for _, document in places)
+    by_questions = Counter(name for query in answerable for name in _documents(query))
     return Balance(
         questions=len(queries),
         answerable=len(answerable),
-        needles=len(needles),
+        needles=len({query.needle_id for query in answerable if needle_spans(query)}),
         near=strata["near"],
         far=strata["far"],
         phrasings=phrasings,
@@ -178,15 +187,11 @@ def balance(queries: Sequence[Asked]) -> Balance:
     )
 
 
-def overlaps(queries: Sequence[Asked]) -> list[OverlapRow]:
+def overlaps(queries: Sequence[QueryRow]) -> list[OverlapRow]:
     """Lexical overlap by phrasing."""
     rows = []
     for phrasing in phrasings_of(queries):
-        found = [
-            lexical_overlap(query.text, query.needle or "")
-            for query in queries
-            if query.needle_id is not None and query.phrasing == phrasing
-        ]
+        found = [_overlap(query) for query in queries if query.needle_id is not None and query.phrasing == phrasing]
         shares = tuple(share for share in found if share is not None)
         mean, middle = (fmean(shares), median(shares)) if shares else (None, None)
         rows.append(OverlapRow(phrasing, len(shares), mean, middle, shares))
@@ -269,11 +274,12 @@ class SetChange(NamedTuple):
         return bool(self.added or self.removed or self.changed)
 
 
-def set_change(measured: Sequence[Asked], now: Sequence[Asked]) -> SetChange:
+def set_change(measured: Sequence[QueryRow], now: Sequence[QueryRow]) -> SetChange:
     """Compare two sets by id, in the order of the newer one; a needle that moved is a change."""
 
-    def content(query: Asked) -> tuple[object, ...]:
-        return query.text, query.phrasing, query.stratum, query.needle_id, query.needle
+    def content(query: QueryRow) -> tuple[object, ...]:
+        judged = tuple((one["document"], one["grade"]) for one in query.relevant or ())
+        return query.text, query.phrasing, query.stratum, query.needle_id, needle_spans(query), judged
 
     before, after = ({query.query_id: content(query) for query in queries} for queries in (measured, now))
     return SetChange(

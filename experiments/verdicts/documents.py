@@ -7,9 +7,17 @@ from collections.abc import Mapping
 from experiments.stats.intervals import wilson
 from experiments.words import counted, listed, plural
 
+_JUDGED = "Questions judge whole documents (document-level relevance): there are no needles a strategy could destroy."
+
 
 def on_document(
-    strategy: str, chunks: int, destroyed: Mapping[str, int], needles: int, *, measured: bool = True
+    strategy: str,
+    chunks: int,
+    destroyed: Mapping[str, int],
+    needles: int,
+    *,
+    measured: bool = True,
+    judged: bool = False,
 ) -> str:
     """What one strategy does to one document, and which others destroy answers in it.
 
@@ -19,10 +27,13 @@ def on_document(
         destroyed: Needles each strategy destroys in it; at least the one shown.
         needles: Needles of the document.
         measured: Whether a sweep has measured it.
+        judged: Whether questions judge whole documents instead.
     """
     cuts = f"{strategy} cuts this document into {plural(chunks, 'chunk')}"
     if not measured:
         return f"{cuts}; no sweep has measured it yet."
+    if judged:
+        return f"{cuts}. {_JUDGED}"
     if not needles:
         return f"{cuts}; no question asks for anything in it."
     lost = destroyed[strategy]
@@ -43,7 +54,7 @@ def _all(needles: int) -> str:
     return {1: "its one needle", 2: "both its needles"}.get(needles, f"all {needles:,} of its needles")
 
 
-def on_corpus(documents: int, destroyed: Mapping[str, int], touched: int, needles: int) -> str:
+def on_corpus(documents: int, destroyed: Mapping[str, int], touched: int, needles: int, *, judged: bool = False) -> str:
     """Which strategies destroy answers, and in how many documents.
 
     Args:
@@ -51,7 +62,10 @@ def on_corpus(documents: int, destroyed: Mapping[str, int], touched: int, needle
         destroyed: Needles each strategy destroys.
         touched: Documents in which some strategy destroys one.
         needles: All needles.
+        judged: Whether questions judge whole documents instead.
     """
+    if judged:
+        return f"{plural(documents, 'document')}. {_JUDGED}"
     basis = f"{plural(documents, 'document')} with {plural(needles, 'needle')}"
     if not destroyed or not needles:
         return f"{basis}; nothing is recorded of how strategies cut them."

@@ -36,12 +36,18 @@ def on_question_set(held: Balance, alpha: float, combinations: int) -> Verdict:
     if not held.questions:
         return Verdict("There are no questions yet: without them nothing can be measured.")
     contents = (
-        f"{plural(held.questions, 'question')}: {held.answerable:,} answerable over {plural(held.needles, 'needle')}, "
+        f"{plural(held.questions, 'question')}: {held.answerable:,} answerable {_over(held)}, "
         f"{held.unanswerable:,} unanswerable ({held.near:,} near, {held.far:,} far)."
     )
     return Verdict(
         contents, tuple(said for said in (_widths(held), _pairs(held, alpha, combinations), _bluffs(held)) if said)
     )
+
+
+def _over(held: Balance) -> str:
+    if held.answerable and not held.needles:
+        return "by document-level relevance"
+    return f"over {plural(held.needles, 'needle')}"
 
 
 def _widths(held: Balance) -> str:

@@ -11,6 +11,7 @@ from corpus.locators import Locator
 from corpus.places import Place
 from experiments.asking.marking import Window, part_of, parts
 from experiments.conditions import Strategy, describe
+from experiments.provenance import document_level
 from experiments.reviewing.cuttings import Laid, Overlay
 from experiments.verdicts.documents import on_document
 from store.tables import DocumentRow, FileRow
@@ -176,7 +177,14 @@ def build(
         strip=strip,
         title=sheet.row.title,
         document_id=sheet.row.document_id,
-        headline=on_document(overlay.strategy.name, len(overlay.chunks), lost, len(own), measured=sheet.measured),
+        headline=on_document(
+            overlay.strategy.name,
+            len(overlay.chunks),
+            lost,
+            len(own),
+            measured=sheet.measured,
+            judged=strip is not None and document_level(strip.hit_rule),
+        ),
         verdict_kind="warns" if lost[overlay.strategy.name] else "",
         carried=carried,
         strategy_options=tuple((name, f"{name}: {describe(one)}") for name, one in sheet.strategies.items()),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from experiments.conditions import describe
 from experiments.naming import short_model
+from experiments.provenance import document_level
 from experiments.verdicts.documents import on_corpus, on_failed, on_files
 from store.tables import CombinationRow
 from webapp.combinations import Note
@@ -107,7 +108,9 @@ def build(
         strip=strip,
         files=files,
         notes=notes,
-        headline=on_corpus(len(corpus.documents), lost, touched, len(corpus.needles)),
+        headline=on_corpus(
+            len(corpus.documents), lost, touched, len(corpus.needles), judged=document_level(corpus.sweep.hit_rule)
+        ),
         verdict_kind="warns" if touched else "" if lost else "open",
         failed_words=on_failed(len(corpus.failed), corpus.sweep.id),
         files_words=on_files(compared.counts, compared.folder, compared.fault) if compared else on_files(None, ""),

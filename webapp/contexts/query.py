@@ -9,12 +9,24 @@ from typing import NamedTuple
 from experiments.chunking import Chunk
 from experiments.outcomes import Hit, Outcome
 from experiments.verdicts.queries import on_question
+from store.needle_spans import needle_spans
 from store.reads_texts import DocumentText
 from store.tables import QueryRow
 from webapp import combinations
 from webapp.combinations import Chips, Head, Note
 from webapp.contexts.query_hits import Answer, answers
-from webapp.contexts.query_parts import Lure, Neighbours, Phrasing, Place, lures, neighbours, phrasing, place_of
+from webapp.contexts.query_parts import (
+    Lure,
+    Neighbours,
+    Phrasing,
+    Place,
+    RelevantDocument,
+    lures,
+    neighbours,
+    phrasing,
+    place_of,
+    relevant_of,
+)
 from webapp.cuts import Cut
 from webapp.files import Files
 from webapp.places import locator_of
@@ -50,7 +62,9 @@ class QueryContext:
     carried: tuple[tuple[str, str], ...]
     neighbours: Neighbours
     phrasings: tuple[Phrasing, ...]
-    place: Place | None
+    places: tuple[Place, ...]  # of its needles
+    together: str  # how many of several needles are needed; empty where there is one
+    relevant: tuple[RelevantDocument, ...]
     lures: tuple[Lure, ...]
     answers: tuple[Answer, ...]
     links: Links
@@ -74,7 +88,8 @@ class Material(NamedTuple):
     outcomes: Mapping[int, Outcome]  # with their hits, by combination id
     documents: Mapping[str, DocumentText]
     headed: Mapping[str, bool]  # whether a strategy embeds headers
-    cut_by: Mapping[str, Sequence[Chunk]]  # the needle's document under each strategy that destroys the needle
+    # Documents of its needles, under each strategy that destroys its answer.
+    cut_by: Mapping[str, Mapping[str, Sequence[Chunk]]]
 
 
 def build(
@@ -99,7 +114,6 @@ def build(
         return urls.place(strategy, hit.document, hit.start, hit.end, locator)
 
     others = [other for other in read.entries if other is not entry and _asks_the_same(other.query, query)]
-    document = material.documents.get(query.document or "")
     strategies = [head.strategy for head in heads if head.id in material.opened]
     return QueryContext(
         strip=strip,
@@ -116,9 +130,11 @@ def build(
             phrasing(entry, heads, material.opened, "", urls.toggle),
             *(phrasing(other, heads, (), urls.question(other.query.query_id), None) for other in others),
         ),
-        place=place_of(query, document, material.cut_by, _needle_url(query, document, strategies, urls))
-        if document
-        else None,
+        places=_places(query, material, strategies, urls),
+        together=_together(query),
+        relevant=relevant_of(
+            query, material.documents, lambda name: urls.place(strategies[0] if strategies else "", name, 0, 0, "")
+        ),
         lures=()
         if query.needle_id is not None
         else lures(query, heads, material.outcomes, entry.fates, material.documents, place_url),
@@ -140,10 +156,32 @@ def _asks_the_same(one: QueryRow, other: QueryRow) -> bool:
     return one.needle_id is not None and one.needle_id == other.needle_id
 
 
-def _needle_url(query: QueryRow, document: DocumentText | None, strategies: Sequence[str], urls: Urls) -> str:
+def _places(query: QueryRow, material: Material, strategies: Sequence[str], urls: Urls) -> tuple[Place, ...]:
     strategy = strategies[0] if strategies else ""
-    start, end = query.start or 0, query.end or 0
-    return urls.place(strategy, query.document or "", start, end, locator_of(document, start, end))
+    found = (
+        place_of(
+            needle,
+            material.documents[needle.document],
+            material.cut_by.get(needle.document, {}),
+            urls.place(
+                strategy,
+                needle.document,
+                needle.start,
+                needle.end,
+                locator_of(material.documents[needle.document], needle.start, needle.end),
+            ),
+        )
+        for needle in needle_spans(query)
+        if needle.document in material.documents
+    )
+    return tuple(place for place in found if place is not None)
+
+
+def _together(query: QueryRow) -> str:
+    if not query.needles:
+        return ""
+    several = f"{len(query.needles)} needles"
+    return f"any one of {several} answers" if query.require == "any" else f"all {several} are needed"
 
 
 def headline(entry: Entry, cut: Cut) -> tuple[str, str]:

@@ -11,8 +11,9 @@ from markupsafe import Markup
 from experiments.asking.marking import Span, Window
 from experiments.chunking import header_of
 from experiments.gate import GATE_SIZE
-from experiments.outcomes import Hit, Outcome
+from experiments.outcomes import Hit, Outcome, judges_documents
 from experiments.reviewing.fates import Fate
+from store.needle_spans import needle_spans
 from store.reads_texts import DocumentText
 from store.tables import QueryRow
 from webapp.combinations import Head
@@ -60,6 +61,7 @@ class Passage(NamedTuple):
     scored: str  # by whom, and the score
     kept: bool
     contains: bool
+    tag: str  # what it holds
     quotable: bool
     document: str
     title: str
@@ -183,6 +185,7 @@ def _passage(
         scored=scored(head.retriever, hit.score, hit.first_rank),
         kept=rank <= GATE_SIZE and _passes(hit.distance, threshold),
         contains=hit.contains,
+        tag="relevant document" if query.relevant else "needle",
         quotable=hit.quotable,
         document=hit.document,
         title=title if hit.text is None else NOWHERE,
@@ -218,10 +221,11 @@ def _text(hit: Hit, query: QueryRow, text: str) -> tuple[Piece, ...]:
     end = min(hit.end, len(text))
     begin = min(hit.overlap_start, end)
     spans = [Span(begin, min(hit.start, end), "overlap")]
-    if query.document == hit.document and query.start is not None and query.end is not None:
-        spans.append(Span(query.start, query.end, "needle"))
-        if not hit.contains:
-            spans.append(Span(query.start, query.end, "half"))
+    for needle in needle_spans(query):
+        if needle.document == hit.document:
+            spans.append(Span(needle.start, needle.end, "needle"))
+            if not (hit.overlap_start <= needle.start and needle.end <= hit.end):
+                spans.append(Span(needle.start, needle.end, "half"))
     return pieces(text, Window(begin, end), spans)
 
 
@@ -259,14 +263,19 @@ def _said(passages: Sequence[Passage], threshold: float | None) -> str:
 
 
 def _tail(outcome: Outcome, shown: int) -> str:
-    """Where the needle is when none of the hits shows it."""
-    if outcome.needle_id is None or any(hit.contains for hit in outcome.hits):
+    """Where the answer is when the hits do not show it, or not all of it."""
+    all_shown = outcome.rank is not None and outcome.rank <= len(outcome.hits)
+    if outcome.needle_id is None or all_shown:
         return ""
     if outcome.destroyed:
         return "No chunk of this strategy holds the needle whole: there is none to be found."
+    if any(hit.contains for hit in outcome.hits):
+        return "Not all the needles it needs are among the chunks on record."
     far = "" if outcome.chunk_distance is None else f", at distance {outcome.chunk_distance:.3f}"
-    if outcome.destroyed is None and outcome.rank is None:
+    judged = judges_documents([outcome])
+    if outcome.destroyed is None and outcome.rank is None and not judged:
         return f"The needle is in nothing that was returned{far}; whether a chunk holds it whole is not known."
+    chunk = "first chunk of a relevant document" if judged else "needle's chunk"
     if outcome.rank is None:
-        return f"The needle's chunk is not returned at all{far}."
-    return f"The needle's chunk has rank {outcome.rank:,}{far}; the first {shown} are on record."
+        return f"The {chunk} is not returned at all{far}."
+    return f"The {chunk} has rank {outcome.rank:,}{far}; the first {shown} are on record."

@@ -12,6 +12,7 @@ from experiments.gate import GATE_SIZE
 from experiments.outcomes import Hit, Outcome
 from experiments.reviewing.bluffs import matched
 from experiments.reviewing.fates import Fate
+from store.needle_spans import NeedleSpan
 from store.reads_texts import DocumentText
 from store.tables import QueryRow
 from webapp.cells import Mark
@@ -55,7 +56,7 @@ class Phrasing(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The needle in its document."""
+    """A needle in its document."""
 
     document: str
     title: str
@@ -128,33 +129,65 @@ def phrasing(
     return Phrasing(query.query_id, query.text, query.phrasing or query.stratum or "", url, tuple(columns), tuple(rows))
 
 
-def place_of(query: QueryRow, document: DocumentText, cut_by: Mapping[str, Sequence[Chunk]], url: str) -> Place | None:
-    """The needle with its surroundings, and where strategies that destroy it cut.
+class RelevantDocument(NamedTuple):
+    """A document that was judged for the question as a whole."""
+
+    title: str
+    document: str
+    grade: int
+    url: str
+
+
+def relevant_of(
+    query: QueryRow, documents: Mapping[str, DocumentText], url: Callable[[str], str]
+) -> tuple[RelevantDocument, ...]:
+    """The judged documents, the most relevant first; only those that were read have a title of their own."""
+    judged = sorted(query.relevant or (), key=lambda one: (-one["grade"], one["document"]))
+    return tuple(
+        RelevantDocument(
+            documents[one["document"]].title if one["document"] in documents else "",
+            one["document"],
+            one["grade"],
+            url(one["document"]),
+        )
+        for one in judged
+    )
+
+
+def place_of(
+    needle: NeedleSpan, document: DocumentText, cut_by: Mapping[str, Sequence[Chunk]], url: str
+) -> Place | None:
+    """A needle with its surroundings, and where strategies that destroy it cut.
 
     Args:
-        query: The question.
-        document: The needle's document.
-        cut_by: Chunks of the document under each strategy that destroys the needle.
+        needle: Where it stands.
+        document: Its document.
+        cut_by: Chunks of the document under each strategy that destroys the question's answer.
         url: Of the document at the needle.
     """
-    if query.start is None or query.end is None or query.document is None or query.end > len(document.text):
+    if needle.end > len(document.text):
         return None
-    window = around(document.text, query.start, query.end, REACH)
+    window = around(document.text, needle.start, needle.end, REACH)
+    destroying = {
+        strategy: chunks
+        for strategy, chunks in cut_by.items()
+        if not any(chunk.overlap_start <= needle.start and needle.end <= chunk.end for chunk in chunks)
+    }
     cuts = [
         (chunk.start, f"{strategy} {number + 1}")
-        for strategy, chunks in cut_by.items()
+        for strategy, chunks in destroying.items()
         for number, chunk in enumerate(chunks)
-        if query.start < chunk.start < query.end
+        if needle.start < chunk.start < needle.end
     ]
     return Place(
-        document=query.document,
+        document=needle.document,
         title=document.title,
-        locator=locator_of(document, query.start, query.end),
+        locator=locator_of(document, needle.start, needle.end),
         url=url,
-        pieces=pieces(document.text, window, [Span(query.start, query.end, "needle")], cuts),
+        pieces=pieces(document.text, window, [Span(needle.start, needle.end, "needle")], cuts),
         starts=window.start == 0,
         ends=window.end == len(document.text),
-        destroyed_by=", ".join(cut_by),
+        destroyed_by=", ".join(destroying),
     )
 
 

@@ -117,7 +117,7 @@ def _pairs_table(rows: Sequence[NeedleRow], held: Balance) -> Table:
         ]
     cells = []
     for row in rows:
-        cell: list[str | float | None] = [row.needle_id, row.needle, row.document]
+        cell: list[str | float | None] = [row.needle_id, row.needle or None, row.documents]
         for phrased in row.phrased:
             # A needle that one phrasing asks for twice is rare; the files hold each question by itself.
             cell += [

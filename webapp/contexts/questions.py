@@ -91,6 +91,8 @@ class QuestionsContext:
     confidence: str
     bounds: tuple[Needed, ...]
     needles: tuple[NeedleRow, ...]
+    total_rows: int  # of them; the page shows so many at most
+    judged: bool  # whether whole documents are
     hidden: int
     unanswerable: tuple[QueryRow, ...]
     links: Links
@@ -158,6 +160,8 @@ def build(
         confidence=f"{100 * choice.confidence:g}",
         bounds=tuple(_needed(row, held) for row in bounds),
         needles=tuple(rows[:MOST_ROWS]),
+        total_rows=len(rows),
+        judged=any(query.relevant for query in queries),
         hidden=max(len(rows) - MOST_ROWS, 0),
         unanswerable=tuple(query for query in queries if query.needle_id is None),
         links=links,
