@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 
 from corpus.extraction.extracted import ExtractionError
 from corpus.extraction.limits import MEGABYTE, Limits
 
+# What libraries raise on archives that are cut off or changed, or whose parts are not what they should be.
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    AttributeError,
+    SyntaxError,
+    NotImplementedError,
+)
 _MOST_PARTS = 20_000
 _ANEW = "Open it in the program it was written with and save it anew."
 
@@ -23,7 +38,7 @@ def checked_archive(data: bytes, limits: Limits) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         parts = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+    except DAMAGE as error:
         raise ExtractionError("damaged", f"the archive cannot be opened ({error})", _ANEW) from None
     unpacked = sum(part.file_size for part in parts)
     if unpacked > limits.unpacked_megabytes * MEGABYTE or len(parts) > _MOST_PARTS:
@@ -46,7 +61,7 @@ def read_part(archive: zipfile.ZipFile, name: str) -> bytes:
         return archive.read(name)
     except KeyError:
         return b""
-    except (zipfile.BadZipFile, OSError, ValueError, EOFError, NotImplementedError, zipfile.zlib.error) as error:  # type: ignore[attr-defined]
+    except DAMAGE as error:
         raise ExtractionError(
             "damaged", f"a part of the file cannot be unpacked ({error})", _ANEW, None, name
         ) from None

@@ -86,18 +86,36 @@ def rendered(blocks: Sequence[Block], title: str | None = None) -> Rendered:
         if parts:
             parts.append("\n\n")
             length += 2
-        for number, piece in enumerate(block.pieces):
-            # Later pieces go on in the middle of a line, where no sign begins anything.
-            written = piece.text if level or number else _MARKS.sub(r"\\", piece.text)
-            if level and not number:
-                written = f"{'#' * level} {written}"
+        if level:
+            parts.append(f"{'#' * level} ")
+        pieces = block.pieces if level else _escaped(block.pieces)
+        for number, piece in enumerate(piece for piece in pieces if piece.text):
+            written = piece.text
             _extend(spans, length, piece.place)
+            length += level + 1 if level and not number else 0
             parts.append(written)
             length += len(written)
     if parts:
         parts.append("\n")
         length += 1
     return Rendered("".join(parts), _closed(spans, length))
+
+
+def _escaped(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """Put a backslash before signs that would make something else of a line than the words it is."""
+    whole = "".join([piece.text for piece in pieces])
+    marks = [match.start() for match in _MARKS.finditer(whole)]
+    if not marks:
+        return pieces
+    found, start = [], 0
+    for piece in pieces:
+        end = start + len(piece.text)
+        text = piece.text
+        for mark in reversed([mark - start for mark in marks if start <= mark < end]):
+            text = f"{text[:mark]}\\{text[mark:]}"
+        found.append(Piece(text, piece.place))
+        start = end
+    return tuple(found)
 
 
 def _levels(blocks: Sequence[Block], title: str | None) -> list[int]:

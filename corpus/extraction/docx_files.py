@@ -17,7 +17,7 @@ from docx.opc.exceptions import OpcError
 from docx.oxml.ns import qn
 from lxml import etree
 
-from corpus.extraction.archives import checked_archive
+from corpus.extraction.archives import DAMAGE, checked_archive
 from corpus.extraction.blocks import CELLS, Block, heading, paragraph, rendered
 from corpus.extraction.extracted import Extracted, Extraction, ExtractionError
 from corpus.extraction.limits import Limits
@@ -45,11 +45,11 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
     checked_archive(data, limits).close()
     try:
         document = docx.Document(io.BytesIO(data))
-        body = document.element.body
-    except (OpcError, KeyError, ValueError, AttributeError, etree.XMLSyntaxError) as error:
+        reader = _Reader(document)
+        body = reader.blocks(document.element.body)
+        blocks = [*reader.edges("header"), *body, *reader.edges("footer"), *reader.notes()]
+    except (OpcError, etree.XMLSyntaxError, *DAMAGE) as error:
         raise ExtractionError("damaged", f"the Word document cannot be opened ({error})", _ANEW) from None
-    reader = _Reader(document)
-    blocks = [*reader.edges("header"), *reader.blocks(body), *reader.edges("footer"), *reader.notes()]
     title = reader.title or None
     whole = rendered(blocks, title)
     return Extracted(whole.text, title, whole.locators, Extraction(format_name, tables=reader.tables))

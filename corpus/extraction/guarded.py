@@ -26,6 +26,7 @@ from corpus.extraction.extracted import Extracted, ExtractionError
 from corpus.extraction.limits import Limits
 from corpus.extraction.worker import OUT_OF_MEMORY, advice_on_memory
 
+COMMAND = ("-m", "corpus.extraction.worker")
 _MOST_PROCESSES = 4
 _FILES_EACH = 100  # then a fresh process: what libraries leak stays small
 _KILLED = (signal.SIGABRT, getattr(signal, "SIGKILL", signal.SIGABRT))  # what running out of memory looks like
@@ -162,9 +163,9 @@ def _has_used_much(answer: dict[str, Any]) -> bool:
 def _start() -> subprocess.Popen[bytes]:
     here = str(Path(corpus.__file__).parent.parent)
     path = os.pathsep.join(part for part in (here, os.environ.get("PYTHONPATH", "")) if part)
-    return subprocess.Popen(
+    return subprocess.Popen(  # noqa: S603 - fixed arguments, no shell
         # -P: a folder `corpus` where the command was started is not taken for this package
-        [sys.executable, "-P", "-m", "corpus.extraction.worker"],
+        [sys.executable, "-P", *COMMAND],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

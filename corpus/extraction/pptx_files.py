@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import io
-import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lxml import etree
 from pptx import Presentation
 from pptx.exc import PythonPptxError
 
-from corpus.extraction.archives import checked_archive
+from corpus.extraction.archives import DAMAGE, checked_archive
 from corpus.extraction.blocks import CELLS, Block, heading, paragraph, rendered
 from corpus.extraction.extracted import Extracted, Extraction, ExtractionError
 from corpus.extraction.limits import Limits
@@ -28,8 +27,15 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
     checked_archive(data, limits).close()
     try:
         slides = list(Presentation(io.BytesIO(data)).slides)
-    except (PythonPptxError, KeyError, ValueError, AttributeError, etree.XMLSyntaxError, zipfile.BadZipFile) as error:
+        blocks, tables = _blocks(slides)
+    except (PythonPptxError, etree.XMLSyntaxError, *DAMAGE) as error:
         raise ExtractionError("damaged", f"the presentation cannot be opened ({error})", _ANEW) from None
+    whole = rendered(blocks)
+    return Extracted(whole.text, None, whole.locators, Extraction(format_name, pages=len(slides), tables=tables))
+
+
+def _blocks(slides: Sequence[Any]) -> tuple[list[Block], int]:
+    """Return the blocks of all slides, and how many tables there are."""
     blocks: list[Block] = []
     tables = 0
     for number, slide in enumerate(slides, 1):
@@ -45,8 +51,7 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             notes = slide.notes_slide.notes_text_frame.text.strip()
             blocks += [paragraph(f"Notes: {notes}", place)] if notes else []
-    whole = rendered(blocks)
-    return Extracted(whole.text, None, whole.locators, Extraction(format_name, pages=len(slides), tables=tables))
+    return blocks, tables
 
 
 def _shapes(shapes: Iterable[Any]) -> Iterator[Any]:

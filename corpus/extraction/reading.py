@@ -17,6 +17,8 @@ from corpus.extraction.formats import TEXT_FORMATS, Protected, UnreadFormat, for
 from corpus.extraction.limits import MEGABYTE, Limits
 from corpus.extraction.ocr import tesseract_version
 
+_ANEW = "Open it in its own program and save it anew."
+
 
 class _Module(Protocol):
     """A module of this package that reads a format."""
@@ -127,7 +129,15 @@ def extract_bytes(data: bytes, reader: Reader, limits: Limits) -> Extracted:
         kind: ErrorKind = "empty" if reader.format in TEXT_FORMATS else "damaged"
         raise ExtractionError(kind, "the file is empty", "Write the document, or remove the file.")
     module = cast("_Module", import_module(f"corpus.extraction.{_RULES[reader.format].module}"))
-    found = module.read(data, limits, reader.format)
+    try:
+        found = module.read(data, limits, reader.format)
+    except (ExtractionError, MemoryError):
+        raise
+    except RecursionError:
+        raise ExtractionError("damaged", "the file is nested too deeply", _ANEW) from None
+    except Exception as error:  # whatever a library raises on a broken file is a state of that file
+        said = f"{type(error).__name__}: {error}"
+        raise ExtractionError("failed", "the file cannot be read", _ANEW, None, said) from error
     if not found.text.strip():
         problem = "the file holds white space only" if found.text else "no text is found in the file"
         raise ExtractionError("empty", problem, "Write the document, or remove the file.")

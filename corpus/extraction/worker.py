@@ -46,11 +46,6 @@ def _answer(path: Path, limits: Limits) -> dict[str, Any]:
     except OSError as error:
         problem = f"the file cannot be read ({error.strerror or error})"
         facts = ("failed", problem, "Check its permissions.", None, "")
-    except RecursionError:
-        facts = ("damaged", "the file is nested too deeply", "Open it in its own program and save it anew.", None, "")
-    except Exception as error:  # whatever a library raises on a broken file is the file's state
-        said = f"{type(error).__name__}: {error}"
-        facts = ("failed", "the file cannot be read", "Open it in its own program and save it anew.", None, said)
     return {"error": facts}
 
 

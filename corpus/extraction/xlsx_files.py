@@ -13,7 +13,7 @@ from defusedxml import DefusedXmlException
 from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException
 
-from corpus.extraction.archives import checked_archive, read_part
+from corpus.extraction.archives import DAMAGE, checked_archive, read_part
 from corpus.extraction.blocks import Block, rendered
 from corpus.extraction.extracted import Extracted, Extraction, ExtractionError
 from corpus.extraction.limits import Limits
@@ -36,7 +36,7 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
         workbook = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
     except DefusedXmlException:
         raise ExtractionError("damaged", "the workbook declares XML entities", _ANEW) from None
-    except (InvalidFileException, KeyError, ValueError, SyntaxError, TypeError, zipfile.BadZipFile) as error:
+    except (InvalidFileException, *DAMAGE) as error:
         raise ExtractionError("damaged", f"the workbook cannot be opened ({error})", _ANEW) from None
     blocks: list[Block] = []
     hidden: list[str] = []
@@ -48,7 +48,7 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
                 continue
             found = list(sheet_blocks(_sheet(sheet), named=True))
             blocks += found
-    except (ValueError, SyntaxError, KeyError, TypeError, DefusedXmlException) as error:
+    except (DefusedXmlException, *DAMAGE) as error:
         raise ExtractionError("damaged", f"a sheet cannot be read ({error})", _ANEW) from None
     finally:
         workbook.close()
