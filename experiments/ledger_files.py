@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from sqlmodel import SQLModel
 
 from experiments.row_files import UnreadableFileError, from_json, from_parquet, row_from, to_json, to_parquet, values
-from store.reads_exchange import CombinationLines, RecordedLine
 from store.tables import CombinationRow, DecisionRow, DocumentRow, MeasureRow, QueryRow, SweepRow, TextRow
 
 SWEEP_FILE, COMBINATION_FILE, OUTCOMES_FILE = "sweep.json", "combination.json", "outcomes.parquet"
@@ -29,7 +28,7 @@ LOCAL: dict[type[SQLModel], frozenset[str]] = {
             *("mlflow_uri", "mlflow_run_id", "mlflow_error", "mlflow_record", "pulled_from"),
         }
     ),
-    CombinationRow: frozenset({"id", "sweep_id", "mlflow_run_id"}),
+    CombinationRow: frozenset({"id", "sweep_id"}),
     MeasureRow: frozenset({"combination_id"}),
     DecisionRow: frozenset({"id", "supersedes"}),
     DocumentRow: frozenset(),
@@ -44,14 +43,12 @@ class SweepRecord(NamedTuple):
     Attributes:
         sweep: The row, without a number.
         number: Its number in the store that wrote it; None where it is not one.
-        recorded: Combinations whose runs hold their results.
-        others: All other combinations, whole.
+        combinations: In grid order; a recorded one names the run that holds its stamp, numbers and outcomes.
     """
 
     sweep: SweepRow
     number: int | None
-    recorded: tuple[RecordedLine, ...]
-    others: tuple[CombinationRow, ...]
+    combinations: tuple[CombinationRow, ...]
 
 
 def digest(data: bytes) -> str:
@@ -59,14 +56,13 @@ def digest(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def sweep_file(sweep: SweepRow, lines: CombinationLines) -> bytes:
-    """A sweep with its combinations; of the recorded ones only where their results are."""
+def sweep_file(sweep: SweepRow, combinations: Sequence[CombinationRow]) -> bytes:
+    """A sweep with its combinations, as `store.reads_exchange.combination_lines` gives them."""
     return to_json(
         {
             "number": sweep.id,
             "sweep": values(sweep, LOCAL[SweepRow]),
-            "recorded": [line._asdict() for line in lines.recorded],
-            "others": [values(row, LOCAL[CombinationRow]) for row in lines.others],
+            "combinations": [values(row, LOCAL[CombinationRow]) for row in combinations],
         }
     )
 
@@ -83,33 +79,38 @@ def read_sweep_file(data: bytes) -> SweepRecord:
         return SweepRecord(
             row_from(SweepRow, found["sweep"], LOCAL[SweepRow]),
             number if isinstance(number, int) and number > 0 else None,
-            tuple(RecordedLine(str(one["key"]), int(one["position"]), str(one["run"])) for one in found["recorded"]),
-            tuple(row_from(CombinationRow, one, LOCAL[CombinationRow], sweep_id=0) for one in found["others"]),
+            tuple(row_from(CombinationRow, one, LOCAL[CombinationRow], sweep_id=0) for one in found["combinations"]),
         )
     except (KeyError, TypeError) as error:
         raise UnreadableFileError(f"it is damaged: {error} is missing or no list") from error
 
 
-def combination_file(row: CombinationRow, numbers: Sequence[MeasureRow]) -> bytes:
-    """A combination with all its numbers."""
+_IN_ITS_RUN = LOCAL[CombinationRow] | {"mlflow_run_id"}
+
+
+def combination_file(row: CombinationRow, numbers: Sequence[MeasureRow], outcomes: bytes) -> bytes:
+    """A combination with all its numbers, and the hash of the file of its outcomes."""
     return to_json(
         {
-            "combination": values(row, LOCAL[CombinationRow]),
+            "combination": values(row, _IN_ITS_RUN),
             "measures": [values(number, LOCAL[MeasureRow]) for number in numbers],
+            "outcomes_sha256": digest(outcomes),
         }
     )
 
 
-def read_combination_file(data: bytes) -> tuple[CombinationRow, list[MeasureRow]]:
+def read_combination_file(data: bytes, outcomes: bytes) -> tuple[CombinationRow, list[MeasureRow]]:
     """What `combination_file` wrote; which rows they belong to is still to be said.
 
     Raises:
-        UnreadableFileError: If it is damaged or of another version.
+        UnreadableFileError: If it is damaged or of another version, or the outcomes are not those it was written with.
     """
     found = from_json(data)
     try:
+        if found["outcomes_sha256"] != digest(outcomes):
+            raise UnreadableFileError(f"{OUTCOMES_FILE} is damaged: it is not the file that was written")
         return (
-            row_from(CombinationRow, found["combination"], LOCAL[CombinationRow], sweep_id=0),
+            row_from(CombinationRow, found["combination"], _IN_ITS_RUN, sweep_id=0),
             [row_from(MeasureRow, one, LOCAL[MeasureRow], combination_id=0) for one in found["measures"]],
         )
     except (KeyError, TypeError) as error:

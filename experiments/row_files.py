@@ -67,13 +67,13 @@ def row_from(table: type[Row], written: Mapping[str, Any], without: Collection[s
 
 
 def to_json(content: Mapping[str, Any]) -> bytes:
-    """A file of one object, with its format.
+    """A file of one object, with its format; keys stay in their order, which is that of a grid or of stages at times.
 
     Raises:
         TypeError: If a value has no place in JSON.
     """
     written = {"format": FORMAT, **content}
-    return json.dumps(written, indent=1, sort_keys=True, ensure_ascii=False, default=_no_place).encode()
+    return json.dumps(written, indent=1, ensure_ascii=False, default=_no_place).encode()
 
 
 def from_json(data: bytes) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def to_parquet(table: type[SQLModel], rows: Sequence[SQLModel], without: Collect
     schema = pa.schema([(name, _arrow(column)) for name, column in kept.items()], {_FORMAT_KEY: str(FORMAT).encode()})
     texts = {name for name, column in kept.items() if isinstance(_plain_type(column), sa.JSON)}
     written = [
-        {name: json.dumps(value, sort_keys=True) if name in texts else value for name, value in row.items()}
+        {name: json.dumps(value) if name in texts else value for name, value in row.items()}
         for row in (values(row, without) for row in rows)
     ]
     buffer = io.BytesIO()

@@ -70,7 +70,7 @@ def log_combination(
     log_files(
         client,
         run_id,
-        {OUTCOMES_FILE: parquet, COMBINATION_FILE: combination_file(row, list(numbers.values()))},
+        {OUTCOMES_FILE: parquet, COMBINATION_FILE: combination_file(row, list(numbers.values()), parquet)},
     )
     rows = read_thresholds(from_parquet(parquet), [None, *sweep.settings["thresholds"]])
     for threshold in rows:

@@ -6,7 +6,7 @@ the same runs later, and what it holds already is not written twice.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -19,15 +19,14 @@ from experiments.run_writing import begin_sweep, describe_sweep, log_combination
 from experiments.tracking_client import TIMEOUT, TrackingError, client_of, is_remote, reason_of
 from store import reads, writes
 from store.locks import LockedError, locked
-from store.reads_exchange import CombinationLines, combination_lines, every_sweep
-from store.tables import SweepRow
+from store.reads_exchange import combination_lines, every_sweep
+from store.tables import CombinationRow, SweepRow
 
 __all__ = ["Ledger", "Pushed", "TrackingError"]
 
 _ALL = 10_000  # more rows than there are in any answer
 _STATUS = {"finished": "FINISHED", "failed": "FAILED", "cancelled": "KILLED", "interrupted": "KILLED"}
 _PATIENCE = 60.0  # seconds to wait for another process that logs the same sweep
-_NOTHING = CombinationLines((), ())
 
 
 class Pushed(NamedTuple):
@@ -50,7 +49,7 @@ class Ledger:
             timeout: Seconds for one request.
         """
         self.uri = uri
-        self._experiment = experiment
+        self.experiment = experiment
         self._artifacts = artifacts
         self._timeout = timeout
         self._connected: tuple[Any, str] | None = None
@@ -62,17 +61,30 @@ class Ledger:
         """The ledger of a project."""
         return cls(project.tracking_uri, project.experiment, project.var / "mlartifacts", project.tracking_timeout)
 
+    def find(self) -> tuple[Any, str] | None:
+        """The client and the experiment to read from; None where there is no such experiment, or it was deleted.
+
+        Raises:
+            TrackingError: If the server is away or refuses.
+        """
+        try:
+            client = client_of(self.uri, self._timeout)
+            found = client.get_experiment_by_name(self.experiment)
+        except Exception as error:  # network, server, database: MLflow lets each library's own family through
+            raise TrackingError(f"MLflow at {self.uri} cannot be read: {reason_of(error)}") from error
+        return None if found is None or found.lifecycle_stage == "deleted" else (client, found.experiment_id)
+
     def _connect(self) -> tuple[Any, str]:
         if self._connected is None:
             client = client_of(self.uri, self._timeout)
-            found = client.get_experiment_by_name(self._experiment)
+            found = client.get_experiment_by_name(self.experiment)
             if found is not None and found.lifecycle_stage == "deleted":
                 client.restore_experiment(found.experiment_id)
             location = None if is_remote(self.uri) else self._artifacts.resolve().as_uri()
             experiment_id = (
                 found.experiment_id
                 if found is not None
-                else client.create_experiment(self._experiment, artifact_location=location)
+                else client.create_experiment(self.experiment, artifact_location=location)
             )
             self._connected = client, experiment_id
         return self._connected
@@ -88,7 +100,7 @@ class Ledger:
             for row in every_sweep(engine)
             if row.pulled_from is None
             and row.state != "running"
-            and (row.mlflow_uri != self.uri or row.mlflow_record != _digest(row, lines.get(row.id or 0, _NOTHING)))
+            and (row.mlflow_uri != self.uri or row.mlflow_record != _digest(row, lines.get(row.id or 0, ())))
         ]
 
     def push(self, engine: Engine, sweep_id: int) -> Pushed:
@@ -138,7 +150,7 @@ class Ledger:
     def _close(self, engine: Engine, sweep: SweepRow, parent: str, client: Any) -> None:
         """Write down how the sweep stands, last: whoever reads it finds all that it names."""
         sweep_id = sweep.id or 0
-        record = ledger_files.sweep_file(sweep, combination_lines(engine, [sweep_id]).get(sweep_id, _NOTHING))
+        record = ledger_files.sweep_file(sweep, combination_lines(engine, [sweep_id]).get(sweep_id, ()))
         if ledger_files.digest(record) != sweep.mlflow_record:
             log_failures(client, parent, reads.combinations(engine, sweep_id))
             log_record(client, parent, SWEEP_FILE, record)
@@ -176,7 +188,7 @@ def _sweep(engine: Engine, sweep_id: int) -> SweepRow:
     return sweep
 
 
-def _digest(sweep: SweepRow, lines: CombinationLines) -> str:
+def _digest(sweep: SweepRow, lines: Sequence[CombinationRow]) -> str:
     return ledger_files.digest(ledger_files.sweep_file(sweep, lines))
 
 

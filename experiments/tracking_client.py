@@ -48,22 +48,25 @@ def is_remote(uri: str) -> bool:
     return uri.startswith(("http:", "https:", "databricks"))
 
 
+_NO_ENTRY = "; set MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN"
+# What MLflow and its libraries say, and what that means; the first that is found.
+_MEANINGS = (
+    (r"(?:error code |too many )?\b(401|403)\b(?= != 200| Client Error| error resp)",
+     f"the server answered {{}}: it does not let this user in{_NO_ENTRY}"),
+    (r"\b404\b(?= Client Error)|No such file|No such artifact|not a directory", "it is not there"),
+    (r"(?:error code |too many )(\d{3})|\b(\d{3}) (?:Client|Server) Error", "the server answered {}"),
+    (r"imed out", "the server did not answer in time; [tracking] timeout sets how many seconds a request may take"),
+    (r"Connection refused|NewConnectionError|Connection aborted|RemoteDisconnected|NameResolution",
+     "nothing answers there"),
+    ("ensure that the path is correct", "it is not there"),
+)  # fmt: skip
+
+
 def reason_of(error: BaseException) -> str:
     """What went wrong, in a line: MLflow wraps a refusal in pages of its own and its libraries' words."""
     said = " ".join(str(error).split())
-    code = re.search(r"error code (\d{3})", said)
-    if code and code[1] in ("401", "403"):
-        return (
-            f"it answered {code[1]}: it does not let this user in; set MLFLOW_TRACKING_USERNAME and "
-            "MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN"
-        )
-    if code:
-        return f"it answered {code[1]}"
-    if "too many 50" in said or ("Max retries exceeded" in said and "error responses" in said):
-        stated = re.search(r"too many (\d{3})", said)
-        return f"it answered {stated[1] if stated else 'with errors'}, again and again"
-    if "imed out" in said:
-        return "it did not answer in time; [tracking] timeout sets how many seconds a request may take"
-    if "Connection refused" in said or "NewConnectionError" in said:
-        return "nothing answers there"
+    for pattern, meaning in _MEANINGS:
+        match = re.search(pattern, said)
+        if match:
+            return meaning.format(next((group for group in match.groups() if group), ""))
     return said[:300] or type(error).__name__

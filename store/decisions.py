@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Engine, func, select
+from collections.abc import Sequence
+
+from sqlalchemy import Engine, Select, select
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from store.engine import StoreError
-from store.tables import DecisionRow
+from store.tables import DecisionRow, SweepRow
+
+# In force is what was decided last, by the moment and not by the number: one that was pulled may come later than it
+# was made.
+NEWEST_FIRST = (col(DecisionRow.created_at).desc(), col(DecisionRow.id).desc())
 
 
 class StaleDecisionError(StoreError):
@@ -37,7 +44,7 @@ def add_decision(engine: Engine, decision: DecisionRow) -> DecisionRow:
     with Session(engine, expire_on_commit=False) as session:
         # Whoever decides at the same moment waits here, so that "newest" stays true until this one is recorded.
         session.connection().exec_driver_sql(_LOCK[engine.dialect.name])
-        newest = session.execute(select(func.max(col(DecisionRow.id)))).scalar_one()
+        newest = session.execute(select(col(DecisionRow.id)).order_by(*NEWEST_FIRST).limit(1)).scalar_one_or_none()
         if newest != decision.supersedes:
             raise StaleDecisionError(newest, decision.supersedes)
         session.add(decision)
@@ -45,28 +52,102 @@ def add_decision(engine: Engine, decision: DecisionRow) -> DecisionRow:
     return decision
 
 
-_LOCK = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "LOCK TABLE decision IN EXCLUSIVE MODE"}
+def add_pulled(engine: Engine, decisions: Sequence[DecisionRow]) -> list[DecisionRow]:
+    """Record decisions that were made elsewhere; those that are here already stay as they are.
+
+    Each supersedes the one that was in force when it was made. Where another made here has superseded that one
+    already, it stands between the two by its moment alone: rows are never changed.
+
+    Args:
+        engine: The store.
+        decisions: Without numbers.
+
+    Returns:
+        Those that were new here.
+    """
+    added = []
+    with Session(engine, expire_on_commit=False) as session:
+        session.connection().exec_driver_sql(_LOCK[engine.dialect.name])
+        known = set(session.execute(select(col(DecisionRow.key))).scalars())
+        for one in sorted(decisions, key=lambda row: (row.created_at, row.key)):
+            if one.key in known:
+                continue
+            newest = session.execute(select(DecisionRow).order_by(*NEWEST_FIRST).limit(1)).scalars().first()
+            later = newest is not None and newest.created_at <= one.created_at
+            one.supersedes = newest.id if newest is not None and later else None
+            session.add(one)
+            session.flush()
+            added.append(one)
+            known.add(one.key)
+        session.commit()
+    return added
+
+
+def _as_it_stands() -> Select[tuple[DecisionRow, int | None, int | None]]:
+    """Decisions, newest first, each with its sweep's number in this store and that of the decision before it.
+
+    Where it was made the sweep may have another number, and the decision before may have been another one.
+    """
+    earlier = aliased(DecisionRow)
+    moment, place = col(DecisionRow.created_at), col(DecisionRow.id)
+    before = (
+        select(col(earlier.id))
+        .where((col(earlier.created_at) < moment) | ((col(earlier.created_at) == moment) & (col(earlier.id) < place)))
+        .order_by(col(earlier.created_at).desc(), col(earlier.id).desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    return (
+        select(DecisionRow, col(SweepRow.id), before)
+        .join(SweepRow, col(SweepRow.key) == col(DecisionRow.sweep_key), isouter=True)
+        .order_by(*NEWEST_FIRST)
+    )
+
+
+def _read(session: Session, statement: Select[tuple[DecisionRow, int | None, int | None]]) -> list[DecisionRow]:
+    found = session.execute(statement).all()
+    session.expunge_all()  # what is set below is for whoever reads, never for the table
+    for decision, sweep_id, before in found:
+        decision.supersedes = before
+        if sweep_id is not None:
+            decision.sweep_id = sweep_id
+    return [decision for decision, _, _ in found]
 
 
 def decision(engine: Engine, decision_id: int) -> DecisionRow | None:
     """One decision, or None."""
     with Session(engine) as session:
-        return session.get(DecisionRow, decision_id)
+        found = _read(session, _as_it_stands().where(col(DecisionRow.id) == decision_id))
+    return found[0] if found else None
 
 
 def decision_in_force(engine: Engine) -> DecisionRow | None:
-    """The newest decision; None when nothing was decided yet."""
+    """The decision made last; None when nothing was decided yet."""
     with Session(engine) as session:
-        return session.execute(select(DecisionRow).order_by(col(DecisionRow.id).desc()).limit(1)).scalars().first()
+        found = _read(session, _as_it_stands().limit(1))
+    return found[0] if found else None
 
 
 def decisions(engine: Engine, limit: int = 100) -> list[DecisionRow]:
     """The newest decisions first."""
     with Session(engine) as session:
-        return list(session.execute(select(DecisionRow).order_by(col(DecisionRow.id).desc()).limit(limit)).scalars())
+        return _read(session, _as_it_stands().limit(limit))
 
 
-def superseding(engine: Engine, decision_id: int) -> DecisionRow | None:
-    """The decision that superseded this one; None where it is in force or there is no such decision."""
+def superseding(engine: Engine, decision: DecisionRow) -> DecisionRow | None:
+    """The decision that was made next after this one; None where this one is in force."""
+    moment, place = col(DecisionRow.created_at), col(DecisionRow.id)
+    later = (moment > decision.created_at) | ((moment == decision.created_at) & (place > (decision.id or 0)))
     with Session(engine) as session:
-        return session.execute(select(DecisionRow).where(col(DecisionRow.supersedes) == decision_id)).scalars().first()
+        found = _read(session, _as_it_stands().where(later).order_by(None).order_by(moment, place).limit(1))
+    return found[0] if found else None
+
+
+def decision_keys(engine: Engine) -> dict[int, str]:
+    """Keys of all decisions by number, the oldest first."""
+    with Session(engine) as session:
+        query = select(col(DecisionRow.id), col(DecisionRow.key)).order_by(col(DecisionRow.created_at))
+        return {number: key for number, key in session.execute(query).all() if number is not None}
+
+
+_LOCK = {"sqlite": "BEGIN IMMEDIATE", "postgresql": "LOCK TABLE decision IN EXCLUSIVE MODE"}

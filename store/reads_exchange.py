@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sqlalchemy import Engine, select
 from sqlmodel import Session, col
@@ -11,45 +10,28 @@ from sqlmodel import Session, col
 from store.tables import CombinationRow, DocumentRow, QueryRow, SweepRow
 
 
-class RecordedLine(NamedTuple):
-    """A recorded combination, and the run that holds its results."""
+def combination_lines(engine: Engine, sweep_ids: Sequence[int] | None = None) -> dict[int, list[CombinationRow]]:
+    """Combinations by sweep, in grid order, of every sweep when None; recorded ones without their stamps.
 
-    key: str
-    position: int
-    run: str | None
-
-
-class CombinationLines(NamedTuple):
-    """The combinations of a sweep: of the recorded ones a line, the others whole."""
-
-    recorded: tuple[RecordedLine, ...]
-    others: tuple[CombinationRow, ...]
-
-
-def combination_lines(engine: Engine, sweep_ids: Sequence[int] | None = None) -> dict[int, CombinationLines]:
-    """Combinations by sweep, in grid order; of every sweep when None."""
-    recorded: dict[int, list[RecordedLine]] = {}
-    others: dict[int, list[CombinationRow]] = {}
+    A stamp is most of such a row, and the combination's own run holds it.
+    """
     order = (col(CombinationRow.sweep_id), col(CombinationRow.position))
+    light = (col(CombinationRow.state) == "recorded", [name for name in CombinationRow.model_fields if name != "stamp"])
+    whole = (col(CombinationRow.state) != "recorded", list(CombinationRow.model_fields))
+    found: list[CombinationRow] = []
     with Session(engine) as session:
-        light = select(
-            col(CombinationRow.sweep_id),
-            col(CombinationRow.key),
-            col(CombinationRow.position),
-            col(CombinationRow.mlflow_run_id),
-        ).where(col(CombinationRow.state) == "recorded")
-        whole = select(CombinationRow).where(col(CombinationRow.state) != "recorded")
-        if sweep_ids is not None:
-            light = light.where(col(CombinationRow.sweep_id).in_(sweep_ids))
-            whole = whole.where(col(CombinationRow.sweep_id).in_(sweep_ids))
-        for sweep_id, key, position, run in session.execute(light.order_by(*order)):
-            recorded.setdefault(sweep_id, []).append(RecordedLine(key, position, run))
-        for row in session.execute(whole.order_by(*order)).scalars():
-            others.setdefault(row.sweep_id, []).append(row)
-    return {
-        sweep_id: CombinationLines(tuple(recorded.get(sweep_id, ())), tuple(others.get(sweep_id, ())))
-        for sweep_id in (*recorded, *(sweep_id for sweep_id in others if sweep_id not in recorded))
-    }
+        for condition, names in (light, whole):
+            query = select(*(getattr(CombinationRow, name) for name in names)).where(condition)
+            if sweep_ids is not None:
+                query = query.where(col(CombinationRow.sweep_id).in_(sweep_ids))
+            found += [
+                CombinationRow(**dict(zip(names, values, strict=True)))
+                for values in session.execute(query.order_by(*order))
+            ]
+    lines: dict[int, list[CombinationRow]] = {}
+    for row in sorted(found, key=lambda one: (one.sweep_id, one.position)):
+        lines.setdefault(row.sweep_id, []).append(row)
+    return lines
 
 
 def every_sweep(engine: Engine) -> list[SweepRow]:

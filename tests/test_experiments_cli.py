@@ -231,7 +231,7 @@ def test_a_ledger_that_is_away_is_told_and_the_code_is_0(
     assert told.code == 0
     assert told.error == (
         "Not logged: MLflow at http://x cannot be written to: refused. Nothing is lost: "
-        "`bluffline sync --push` logs it later.\n"
+        "`bluffline sync` logs it later.\n"
     )
     assert "Logged to MLflow" not in told.out
 
@@ -443,18 +443,37 @@ def test_the_whole_of_it_with_the_real_model_and_a_real_ledger_in_a_process_of_i
 # sync
 
 
-def test_sync_logs_what_waits_and_says_so(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from experiments.tracking import Pushed, TrackingError
+def test_sync_exchanges_and_says_what(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from experiments.exchange.syncing import Synced
+    from experiments.tracking import TrackingError
 
     make_project(tmp_path)
-    assert command("sync", "--push") == Told(0, "Everything is logged.\n", "")
-    command("run")  # its ledger wrote nothing
-    monkeypatch.setattr("experiments.tracking.Ledger.push", lambda *_: Pushed(6, 24))
-    assert command("sync", "--push") == Told(0, "Sweep 1: 6 combinations, 24 runs logged.\n", "")
+    asked: list[dict[str, object]] = []
 
-    def away(*_: object) -> None:
+    def answers(done: Synced) -> None:
+        def exchange(*_: object, **ways: object) -> Synced:
+            asked.append({name: ways[name] for name in ("push", "pull")})
+            return done
+
+        monkeypatch.setattr("experiments.exchange.syncing.sync", exchange)
+
+    answers(Synced(unchanged=3))
+    assert command("sync") == Told(0, "Everything is logged.\nNothing is new (3 sweeps there).\n", "")
+    assert command("sync", "--push") == Told(0, "Everything is logged.\n", "")
+    assert command("sync", "--pull") == Told(0, "Nothing is new (3 sweeps there).\n", "")
+    assert asked == [{"push": True, "pull": True}, {"push": True, "pull": False}, {"push": False, "pull": True}]
+    answers(Synced(pushed=1, runs=24, decisions_pushed=1, new=2, updated=1, removed=3, decisions=4, faults=("x: bad",),
+                   notes=("mind this",)))  # fmt: skip
+    assert command("sync") == Told(
+        3,
+        "Logged: 1 sweep with 24 runs, 1 decision.\nRead: 2 new, 1 changed, 3 deleted, 4 decisions.\nmind this\n",
+        "bluffline: x: bad\n",
+    )
+
+    def away(*_: object, **__: object) -> None:
         raise TrackingError("MLflow at http://x cannot be written to: refused")
 
-    monkeypatch.setattr("experiments.tracking.Ledger.push", away)
-    assert command("sync", "--push") == Told(3, "", "bluffline: MLflow at http://x cannot be written to: refused\n")
-    assert command("sync").code == 2
+    monkeypatch.setattr("experiments.exchange.syncing.sync", away)
+    assert command("sync") == Told(3, "", "bluffline: MLflow at http://x cannot be written to: refused\n")
+    assert command("sync", "--rebuild", "--push").code == 2
+    assert command("sync", "--force").code == 2

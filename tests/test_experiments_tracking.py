@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import io
-import os
 import shutil
 import socket
-import sqlite3
 import subprocess
-import sys
 import threading
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from ledger_world import Server, empty_ledger
 from small_project import WordEncoder, make_project
 from sqlalchemy import Engine
 
@@ -34,6 +28,7 @@ from experiments.tracking import Ledger, TrackingError
 from store import reads, writes
 from store.engine import open_store
 
+__all__ = ["empty_ledger"]  # a fixture, which pytest finds by its name
 RUNS = 1 + 6 * (1 + 3)  # a sweep, its six combinations, three readings of each
 
 
@@ -42,16 +37,6 @@ def encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = WordEncoder()
     monkeypatch.setattr("experiments.workbench.find_encoder", lambda *_: encoder)
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-
-
-@pytest.fixture(scope="session")
-def empty_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An MLflow database without runs: its migrations take longer than a sweep of the small project."""
-    file = tmp_path_factory.mktemp("ledger") / "mlflow.db"
-    Ledger(f"sqlite:///{file}", "another", file.parent)._connect()
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return file
 
 
 @pytest.fixture
@@ -354,41 +339,6 @@ def test_a_sweep_of_very_many_depths_fits_into_batches(project: Project, engine:
     metrics = client.get_run(loaded.recorded[0].mlflow_run_id).data.metrics
     assert len(metrics) > 1000
     assert metrics == pytest.approx(combination_metrics(loaded.measures[loaded.recorded[0].id or 0]), abs=0)
-
-
-class Server:
-    """A real `mlflow server` on loopback."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            self.port = one.getsockname()[1]
-        self.uri = f"http://127.0.0.1:{self.port}"
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(self.port),
-             "--workers", "1", "--backend-store-uri", f"sqlite:///{self._folder / 'mlflow.db'}",
-             "--artifacts-destination", str(self._folder / "artifacts")],
-            env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            try:
-                with urllib.request.urlopen(f"{self.uri}/health", timeout=2):
-                    return
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.1)
-        pytest.fail("mlflow server did not start")
-
-    def kill(self) -> None:
-        if self._process is not None:
-            os.killpg(self._process.pid, 9)
-            self._process.wait()
-            self._process = None
 
 
 @pytest.fixture

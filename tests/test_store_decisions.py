@@ -74,9 +74,9 @@ def test_the_newest_decision_is_in_force_and_the_one_before_says_what_superseded
     in_force = decision_in_force(engine)
     assert in_force is not None and in_force.key == "b" and in_force.supersedes == first.id
     assert [row.key for row in decisions(engine)] == ["b", "a"]
-    later = superseding(engine, first.id or 0)
+    later = superseding(engine, first)
     assert later is not None and later.id == second.id
-    assert superseding(engine, second.id or 0) is None
+    assert superseding(engine, second) is None
 
 
 def test_everything_comes_back_as_it_was_recorded(engine: Engine) -> None:

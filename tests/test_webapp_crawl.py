@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import re
-from html import unescape
 from pathlib import Path
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
+from page_walk import walk
 
 from store.engine import open_store
 from tests.web_worlds import reviewed
 from webapp.app import create_app
 
-_HREF = re.compile(r'<a\b[^>]*\bhref="([^"#][^"]*)"')
-_PLACE = re.compile(r"\d+|(?<=/queries/)[^/?]+|(?<=/documents/)[^?]+")
 PAGES = {
     "overview.page", "strategies.page", "pairs.page", "threshold.page", "threshold.choose", "queries.page",
     "queries.query", "compare.page", "documents.page", "documents.document", "questions.page", "ask.page",
@@ -35,22 +32,7 @@ def app(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture(scope="module")
 def visited(app):
-    """Answers by address: every kind of page is opened a few times, not each of hundreds of questions."""
-    client, found, waiting, kinds = app.test_client(), {}, ["/"], {}
-    while waiting:
-        address = waiting.pop(0)
-        parts = urlsplit(address)
-        if parts.scheme or parts.netloc or address in found:
-            continue
-        kind = (_PLACE.sub("*", parts.path), tuple(sorted(one.split("=")[0] for one in parts.query.split("&"))))
-        if kinds.get(kind, 0) >= 2:
-            continue
-        kinds[kind] = kinds.get(kind, 0) + 1
-        found[address] = client.get(address)
-        if found[address].mimetype == "text/html":
-            links = _HREF.findall(found[address].get_data(as_text=True))
-            waiting += [urljoin(address, unescape(link)).split("#")[0] for link in links]
-    return found
+    return walk(app)
 
 
 def test_no_link_is_broken(visited):

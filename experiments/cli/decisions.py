@@ -187,6 +187,7 @@ def _log(engine: Engine, project: Project, decision: DecisionRow, say: Say) -> N
 
     ledger = DecisionLedger.of(project)
     try:
+        ledger.log(engine)
         runs = ledger.tag(engine, decision)
     except TrackingError as error:
         say(f"The decision is recorded, but MLflow does not say so: {error}. `bluffline decide --tag` tags it later.")

@@ -1,4 +1,4 @@
-"""`run`, `show` and `sync`: making sweeps and reading them."""
+"""`run` and `show`: making sweeps and reading them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from experiments.cli.errors import InterruptedCommand
 from experiments.cli.options import project_option
 from experiments.cli.tables import strategy_lines, threshold_lines
 from experiments.own.responses import WITHOUT_NUMBERS
-from experiments.project import Project, open_project
+from experiments.project import open_project
 from experiments.reading import LoadedSweep, UnknownSweepError, chunks_of, load_sweep
 from experiments.report import report
 from experiments.thresholds import extremes, read_thresholds
@@ -55,9 +55,7 @@ def run(folder: Path | None, fresh: bool, skip_faults: bool) -> None:
         click.echo(line)
     _verdicts(loaded)
     if result.tracking_error:
-        click.echo(
-            f"Not logged: {result.tracking_error}. Nothing is lost: `bluffline sync --push` logs it later.", err=True
-        )
+        click.echo(f"Not logged: {result.tracking_error}. Nothing is lost: `bluffline sync` logs it later.", err=True)
     else:
         click.echo(f"Logged to MLflow: {project.tracking_uri}, experiment {project.experiment!r}.")
     click.echo(f"See it: bluffline serve, then http://{project.host}:{project.port}/sweeps/{result.sweep_id}")
@@ -118,23 +116,3 @@ def _newest(engine: Engine) -> int:
     if newest is None or newest.id is None:
         raise UnknownSweepError("to show", None)
     return newest.id
-
-
-@click.command()
-@project_option
-@click.option("--push", is_flag=True, required=True, help="Log to MLflow what the store holds and MLflow does not.")
-def sync(folder: Path | None, push: bool) -> None:
-    """Exchange sweeps with MLflow."""
-    from experiments.sweep import settle_interrupted
-    from experiments.tracking import Ledger
-
-    project: Project = open_project(folder)
-    engine = open_store(project.store_url)
-    settle_interrupted(engine)
-    ledger = Ledger.of(project)
-    waiting = ledger.waiting(engine)
-    for sweep_id in waiting:
-        pushed = ledger.push(engine, sweep_id)
-        click.echo(f"Sweep {sweep_id}: {pushed.combinations} combinations, {pushed.runs} runs logged.")
-    if not waiting:
-        click.echo("Everything is logged.")

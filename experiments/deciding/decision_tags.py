@@ -1,29 +1,63 @@
-"""A decision in the ledger: tags on the runs it chose, so that `mlflow.search_runs` finds what is in force and why.
+"""A decision in the ledger: a run of its own that holds all of it, and tags on the runs it chose.
 
-Tags can be set again at any time from what the store has recorded. That the server is away never keeps anybody from
-deciding.
+The tags are there so that `mlflow.search_runs` finds what is in force and why; they can be set again at any time from
+what the store has recorded. That the server is away never keeps anybody from deciding.
 """
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from sqlalchemy import Engine
 
 from experiments.deciding.decisions import decided_at
+from experiments.ledger_files import DECISION_FILE, decision_file
+from experiments.run_writing import log_record
 from experiments.tracking import Ledger, TrackingError
+from experiments.tracking_client import reason_of
 from store.decisions import decision as read_decision
+from store.decisions import decision_keys
+from store.locks import LockedError, locked
 from store.tables import DecisionRow
 
 TAG = "bluffline.decision"
 SUPERSEDED = f"{TAG}.superseded"
 _LONGEST = 4000  # characters of a tag's value; MLflow's own limit has been 5,000 and more
 _ALL = 10_000  # more runs than a sweep has
+KIND, KEY = "decision", "bluffline.decision.key"  # of a decision's own run
+_PATIENCE = 60.0  # seconds to wait for another process that logs decisions
 
 
 class DecisionLedger(Ledger):
     """The ledger, as far as decisions go."""
+
+    def log(self, engine: Engine) -> int:
+        """Give every decision that has none a run of its own.
+
+        Returns:
+            How many were written.
+
+        Raises:
+            TrackingError: If the server is away or refuses; what was written stays.
+        """
+        keys = decision_keys(engine)
+        if not keys:
+            return 0
+        try:
+            with locked(engine, "push-decisions", seconds=_PATIENCE):  # two who log one decision would log it twice
+                client, experiment_id = self._connect()
+                held = _logged(client, experiment_id)
+                waiting = [number for number, key in keys.items() if key not in held]
+                for number in waiting:
+                    decision = read_decision(engine, number)
+                    if decision is not None:
+                        before = keys.get(decision.supersedes or 0)
+                        _log_decision(client, experiment_id, decision, before)
+                return len(waiting)
+        except LockedError as error:
+            raise TrackingError(f"another process is logging decisions to {self.uri}") from error
+        except Exception as error:  # network, server, database: MLflow lets each library's own family through
+            raise TrackingError(f"MLflow at {self.uri} cannot be written to: {reason_of(error)}") from error
 
     def tag(self, engine: Engine, decision: DecisionRow) -> list[str]:
         """Tag the runs a decision chose, and those of the decision it supersedes as superseded.
@@ -46,16 +80,12 @@ class DecisionLedger(Ledger):
             runs = _chosen_runs(client, experiment_id, decision)
             for run in runs:
                 _set_tags(client, run, decision)
-            if runs:
-                text = json.dumps(_record(decision), indent=1, ensure_ascii=False, allow_nan=False)
-                client.log_text(runs[0].info.run_id, text, f"bluffline/decisions/{decision.key}.json")
         except Exception as error:  # network, server, database: MLflow lets each library's own family through
-            reason = " ".join(str(error).split())[:300] or type(error).__name__
-            raise TrackingError(f"MLflow at {self.uri} cannot be written to: {reason}") from error
+            raise TrackingError(f"MLflow at {self.uri} cannot be written to: {reason_of(error)}") from error
         if not runs:
             raise TrackingError(
                 f"MLflow at {self.uri} holds no run of {decision.combination} of sweep {decision.sweep_key[:8]}; "
-                "`bluffline sync --push` logs it"
+                "`bluffline sync` logs it"
             )
         return [run.info.run_id for run in runs]
 
@@ -99,5 +129,23 @@ def _set_tags(client: Any, run: Any, decision: DecisionRow) -> None:
         client.delete_tag(run.info.run_id, SUPERSEDED)
 
 
-def _record(decision: DecisionRow) -> dict[str, Any]:
-    return {**decision.model_dump(exclude={"id", "created_at"}), "created_at": decided_at(decision).isoformat()}
+def _logged(client: Any, experiment_id: str) -> set[str]:
+    """Keys of the decisions whose runs are whole; what an interrupted push left is deleted."""
+    held = set()
+    for run in client.search_runs([experiment_id], f"tags.`bluffline.kind` = '{KIND}'", max_results=_ALL):
+        if run.info.status == "FINISHED":
+            held.add(run.data.tags.get(KEY, ""))
+        else:
+            client.delete_run(run.info.run_id)
+    return held
+
+
+def _log_decision(client: Any, experiment_id: str, decision: DecisionRow, supersedes: str | None) -> None:
+    run = client.create_run(
+        experiment_id,
+        run_name=f"decision {decision.key[:8]}",
+        tags={"bluffline.kind": KIND, KEY: decision.key, "bluffline.sweep": decision.sweep_key},
+        start_time=int(decided_at(decision).timestamp() * 1000),
+    )
+    log_record(client, run.info.run_id, DECISION_FILE, decision_file(decision, supersedes))
+    client.set_terminated(run.info.run_id)

@@ -63,7 +63,7 @@ def one(decision_id: int) -> Response:
     engine, decision = dashboard().engine, get_decision(decision_id)
     newest = reads.latest_sweep(engine, "finished")
     remember_sweep(newest.id if newest else None)
-    after = kept.superseding(engine, decision_id)
+    after = kept.superseding(engine, decision)
     here = sweep_ids(engine, [decision.sweep_key]).get(decision.sweep_key)
     neighbours = [each for each in (decision.supersedes, after.id if after else None) if each]
     urls = {each: url_for("decisions.one", decision_id=each) for each in neighbours}
