@@ -55,7 +55,20 @@ def combination_params(row: CombinationRow) -> dict[str, str]:
         "retriever": row.retriever,
         "model": row.model or "none",
         "gate_model": str(row.stamp.get("model", {}).get("name", "none")),
+        **({"asks": str(row.stamp["own"]["asks"])[:500]} if "own" in row.stamp else {}),
     }
+
+
+def own_metrics(row: CombinationRow) -> dict[str, float]:
+    """How asking a team's own retriever went, and how what it returned was located; nothing for other combinations."""
+    own = row.stamp.get("own")
+    if own is None:
+        return {}
+    counts = {
+        **{f"requests_{name}": count for name, count in own["tally"].items()},
+        **{f"located_{way.replace(' ', '_')}": count for way, count in own["located"].items()},
+    }
+    return {name: float(count) for name, count in counts.items()}
 
 
 def combination_metrics(numbers: Mapping[str, MeasureRow]) -> dict[str, float]:

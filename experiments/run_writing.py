@@ -65,7 +65,7 @@ def log_combination(
     )
     run_id: str = run.info.run_id
     metrics = run_contents.combination_metrics(numbers)
-    _log(client, run_id, params, metrics)
+    _log(client, run_id, params, {**metrics, **run_contents.own_metrics(row)})
     _log_datasets(client, run_id, sweep)
     log_files(
         client,

@@ -45,6 +45,7 @@ class Answering(BaseHTTPRequestHandler):
     """Answers from the server's `reply`; what it was sent is kept in the server's `received`."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # as any server in earnest: headers and body are two small packets
     server: OwnServer
 
     def do_POST(self) -> None:

@@ -204,6 +204,14 @@ def test_a_question_without_an_answer_is_neither_found_nor_missed(tmp_path):
     assert pair["n"] == 3  # only questions that both answered
 
 
+def test_the_verdict_compares_it_with_the_leading_strategy(tmp_path):
+    with serving(searching(DOCUMENTS)) as server:
+        loaded, *_ = swept(tmp_path, table(server.url))
+    said = report(loaded)["verdicts"]["4"]
+    assert said[0].startswith("With 4 questions over 3 needles, E with dense finds")
+    assert any("ours (your own) and E with dense cannot be resolved" in sentence for sentence in said)
+
+
 def test_more_than_five_percent_without_an_answer_cannot_be_judged(tmp_path):
     with serving(failing_on("What does the KV cache keep?")) as server:
         loaded, row, result, said = swept(tmp_path, table(server.url))

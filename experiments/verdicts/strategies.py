@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from experiments.conditions import OWN
 from experiments.evaluation import answerable, ranks
 from experiments.outcomes import Recorded, judges_documents
 from experiments.pairs import Pair, compare
@@ -46,6 +47,8 @@ class Arm(NamedTuple):
     @property
     def name(self) -> str:
         """Short, for sentences."""
+        if self.strategy == OWN:
+            return f"{self.retriever} (your own)"
         return f"{self.strategy} with {self.retriever}"
 
 
@@ -57,7 +60,7 @@ def on_strategies(arms: Sequence[Arm], k: int, alpha: float) -> Verdict:
         k: Depth.
         alpha: Significance level of each family of pairs.
     """
-    leader = leader_of(arms, k)
+    leader = leading_strategy(arms, k)
     if leader is None:
         return Verdict("Nothing is measured yet: no combination has an answerable question on record.")
     asked = answerable(leader.outcomes)
@@ -73,6 +76,7 @@ def on_strategies(arms: Sequence[Arm], k: int, alpha: float) -> Verdict:
         on_destroyed(arms),
         *([] if judged else _by_needle(leader, pairs, lambda pair: _arm(arms, pair.second).strategy)),
         *_retrievers(leader, _against(leader, retrievers, k, alpha), arms),
+        *_own(leader, arms, k, alpha),
         *on_fusion(arms, k, alpha),
     ]
     return Verdict(headline, tuple(aside for aside in asides if aside))
@@ -82,6 +86,11 @@ def leader_of(arms: Sequence[Arm], k: int) -> Arm | None:
     """The combination that finds most at k, the earlier one of equals; None where nothing was asked."""
     asked = [arm for arm in arms if answerable(arm.outcomes)]
     return max(asked, key=lambda arm: _found(arm, k).estimate or 0.0, default=None)  # max keeps the first of equals
+
+
+def leading_strategy(arms: Sequence[Arm], k: int) -> Arm | None:
+    """The leader among those whose strategy is ours to choose; a team's own retriever only where there is no other."""
+    return leader_of([arm for arm in arms if arm.strategy != OWN], k) or leader_of(arms, k)
 
 
 def on_destroyed(arms: Sequence[Arm]) -> str:
@@ -244,6 +253,13 @@ def _by_needle(leader: Arm, pairs: Sequence[Pair], name: Named) -> list[str]:
         for pair in shown
     ]
     return [f"Counted by needle instead of by question: {'; '.join(said)}."] if said else []
+
+
+def _own(leader: Arm, arms: Sequence[Arm], k: int, alpha: float) -> list[str]:
+    """A team's own retrievers against the leader, as a family of their own, on the questions both answered."""
+    own = [arm for arm in arms if arm.strategy == OWN and arm.strategy != leader.strategy]
+    pairs = _against(leader, [leader, *own], k, alpha)
+    return [on_pair(pair.reversed, _arm(own, pair.second).name, leader.name) for pair in pairs]
 
 
 def _retrievers(leader: Arm, pairs: Sequence[Pair], arms: Sequence[Arm]) -> list[str]:

@@ -18,7 +18,14 @@ from experiments.stats.intervals import MeanInterval
 from experiments.verdicts.hit_rules import on_hits
 from experiments.verdicts.own import tally_of
 from experiments.verdicts.pairs import on_pairing
-from experiments.verdicts.strategies import Arm, destroyed_by_strategy, leader_of, on_destroyed, on_strategies
+from experiments.verdicts.strategies import (
+    Arm,
+    destroyed_by_strategy,
+    leader_of,
+    leading_strategy,
+    on_destroyed,
+    on_strategies,
+)
 from experiments.words import p_value, plural
 from store.tables import CombinationRow, MeasureRow, SweepRow
 from webapp.combinations import Chips, Note, Shown
@@ -182,7 +189,7 @@ def build(
     return StrategiesContext(
         strip=strip_of(sweep, csv_url=links.csv, json_url=links.json),
         headline=verdict.headline,
-        headline_kind=_kind(arms, leader, k, alpha),
+        headline_kind=_kind(arms, leading_strategy(arms, k), k, alpha),
         alarm=alarm if alarmed else "",
         alarm_rest=f"{colon}{rest}" if alarmed else "",
         aside=" ".join(asides[:MOST_ASIDES]),
