@@ -68,12 +68,13 @@ cuts = "blind"
     )
     assert sorted(found, key=lambda one: int(one.split(":")[1])) == [
         ":1: colour: unknown: 'red'. allowed: [corpus], [sweep], [bm25], [hybrid], [rerank], [store], [tracking], "
-        "[server], [ask], [extraction], [strategies.NAME], [models.NAME]",
+        "[server], [ask], [extraction], [gate], [strategies.NAME], [models.NAME], [retrievers.NAME]",
         ":4: [corpus] documents: must be a path in quotes: '3'. correct it",
         ":5: [corpus] stripfrontmatter: unknown setting: 'True'. "
         "allowed are documents, questions, strip_front_matter, strip_bibliography",
         ":8: [sweep] strategies: unknown strategy: 'Z'. known are A, B, C, D, E, F",
-        ":9: [sweep] retrievers: unknown retriever: 'colbert'. known are dense, bm25, hybrid, rerank, late",
+        ":9: [sweep] retrievers: unknown retriever: 'colbert'. known are dense, bm25, hybrid, rerank, late; "
+            "one of your own needs a table [retrievers.colbert]",
         ":10: [sweep] models: must not be empty: '[]'. name at least one, or leave models out",
         ":11: [sweep] k: must be a list of whole numbers: 'four'. correct it",
         ":12: [sweep] thresholds: a table needs from, to and step: '{'from': 0.3, 'to': 0.8}'. "

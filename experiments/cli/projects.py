@@ -55,6 +55,12 @@ strip_front_matter = true
 # header = true
 # overlap = 32
 # budget = 256
+
+# What `bluffline gate` holds a sweep to, such as in CI:
+# [gate]
+# baseline = "main"
+# no_significant_loss = {{ at = 20, alpha = 0.05 }}
+# destroyed_at_most = 0
 {more}"""
 
 
