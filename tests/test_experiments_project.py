@@ -74,7 +74,7 @@ cuts = "blind"
         "allowed are documents, questions, strip_front_matter, strip_bibliography",
         ":8: [sweep] strategies: unknown strategy: 'Z'. known are A, B, C, D, E, F",
         ":9: [sweep] retrievers: unknown retriever: 'colbert'. known are dense, bm25, hybrid, rerank, late; "
-            "one of your own needs a table [retrievers.colbert]",
+        "one of your own needs a table [retrievers.colbert]",
         ":10: [sweep] models: must not be empty: '[]'. name at least one, or leave models out",
         ":11: [sweep] k: must be a list of whole numbers: 'four'. correct it",
         ":12: [sweep] thresholds: a table needs from, to and step: '{'from': 0.3, 'to': 0.8}'. "
