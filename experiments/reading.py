@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Engine
 
+from experiments.outcomes import Recorded
 from experiments.reviewing.question_planning import Discordance, discordance
 from experiments.verdicts.strategies import Arm
 from store import reads
@@ -42,9 +43,9 @@ class LoadedSweep(NamedTuple):
         return [arm_of(row, self.outcomes.get(row.id or 0, [])) for row in self.recorded]
 
 
-def arm_of(row: CombinationRow, outcomes: Sequence[OutcomeRecord]) -> Arm:
+def arm_of(row: CombinationRow, outcomes: Sequence[Recorded]) -> Arm:
     """A combination with its outcomes."""
-    return Arm(row.strategy, row.retriever, row.model, outcomes)
+    return Arm(row.strategy, row.retriever, row.model, outcomes, row.scorer)
 
 
 def load_sweep(engine: Engine, sweep_id: int) -> LoadedSweep:

@@ -54,6 +54,7 @@ def combination_params(row: CombinationRow) -> dict[str, str]:
         "strategy": row.strategy,
         "retriever": row.retriever,
         "model": row.model or "none",
+        "scorer": row.scorer or "none",
         "gate_model": str(row.stamp.get("model", {}).get("name", "none")),
         **({"asks": str(row.stamp["own"]["asks"])[:500]} if "own" in row.stamp else {}),
     }

@@ -116,13 +116,42 @@ class _TellingReranker(Reranker):
         return super().milliseconds(questions, first)
 
 
+def find_reranker(project: Project, name: str) -> PairScorer:
+    """A cross-encoder by the name a project gives it.
+
+    Raises:
+        ModelError: If there is no such model here or it cannot be read.
+    """
+    return find_cross_encoder(model_of(project, name, "cross-encoder"), project.model_files)
+
+
+def find_late_model(project: Project, name: str) -> TokenEncoder:
+    """A late-interaction model by the name a project gives it.
+
+    Raises:
+        ModelError: If there is no such model here or it cannot be read.
+    """
+    return find_token_encoder(model_of(project, name, "late-interaction"), project.model_files)
+
+
+def open_tokens(project: Project, encoder: TokenEncoder) -> TokenVectorStore:
+    """The token vectors of one model, among those of others.
+
+    Raises:
+        StampMismatchError: If the files are of another model, or not whole.
+    """
+    stamp = encoder.stamp
+    return TokenVectorStore(
+        project.var / "token_vectors" / f"{stamp.cache_name}.db", stamp.file_stamp, stamp.dimensions
+    )
+
+
 def _open_reranker(project: Project, name: str) -> _Reranker:
-    scorer = find_cross_encoder(model_of(project, name, "cross-encoder"), project.model_files)
+    scorer = find_reranker(project, name)
     path = project.var / "pair_scores" / f"{scorer.stamp.cache_name}.db"
     return _Reranker(scorer, PairScoreCache(path, scorer.stamp.file_stamp))
 
 
 def _open_late(project: Project, name: str) -> _LateModel:
-    encoder = find_token_encoder(model_of(project, name, "late-interaction"), project.model_files)
-    path = project.var / "token_vectors" / f"{encoder.stamp.cache_name}.db"
-    return _LateModel(encoder, TokenVectorStore(path, encoder.stamp.file_stamp, encoder.stamp.dimensions))
+    encoder = find_late_model(project, name)
+    return _LateModel(encoder, open_tokens(project, encoder))

@@ -21,6 +21,7 @@ class CombinationState(NamedTuple):
     strategy: str
     retriever: str
     model: str | None
+    scorer: str | None
     state: str
     reason: str | None
 
@@ -61,6 +62,7 @@ def combination_states(engine: Engine, sweep_ids: Sequence[int]) -> dict[int, li
             col(CombinationRow.strategy),
             col(CombinationRow.retriever),
             col(CombinationRow.model),
+            col(CombinationRow.scorer),
             col(CombinationRow.state),
             col(CombinationRow.reason),
         )

@@ -53,7 +53,13 @@ def test_outside_git_nothing_is_claimed(dirty, said):
 
 def test_parameters_find_a_combination_and_never_pass_what_mlflow_takes():
     row = combination_row("E", "dense", stamp={"model": {"name": MODEL}})
-    assert combination_params(row) == {"strategy": "E", "retriever": "dense", "model": MODEL, "gate_model": MODEL}
+    assert combination_params(row) == {
+        "strategy": "E",
+        "retriever": "dense",
+        "model": MODEL,
+        "scorer": "none",
+        "gate_model": MODEL,
+    }
     bm25 = combination_row("E", "bm25")
     assert (combination_params(bm25)["model"], combination_params(bm25)["gate_model"]) == ("none", "none")
     params = sweep_params(sweep_row(settings={"thresholds": list(range(5000)), "alpha": 0.05}))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from experiments import measures
 from experiments.asking.answers import QuestionError, check_question
 from experiments.conditions import OWN, Combination
+from experiments.deciding.decision_fit import combination_of
 from experiments.deciding.equal_coverage import at_equal_coverage
 from experiments.deciding.validity import Validity, holds
 from experiments.outcomes import Recorded
@@ -101,7 +102,7 @@ def read(args: Args) -> AskRead:
     decision, sweep = decision_in_force(engine), reads.latest_sweep(engine, "finished")
     remember_sweep(sweep.id if sweep else None)
     combinations = {one.key: one for one in project.settings.combinations if one.strategy != OWN}
-    decided = Combination(decision.strategy, decision.retriever, decision.model) if decision else None
+    decided = combination_of(decision) if decision else None
     if decided:
         combinations.setdefault(decided.key, decided)
     slots = _slots(args, tuple(combinations))

@@ -1,7 +1,8 @@
-"""Which combinations of a sweep a page shows: chosen by strategy, retriever and model, any number of each."""
+"""Which combinations of a sweep a page shows: chosen by strategy, retriever and models, any number of each."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -43,6 +44,7 @@ class Head(NamedTuple):
     what: str  # what the strategy does; empty where the sweep does not say
     retriever: str
     model: str  # short; empty where there is none, or only one to speak of
+    scorer: str = ""  # the same of the second model
 
 
 class Group(NamedTuple):
@@ -100,15 +102,16 @@ def shown(sweep: SweepRow, rows: Sequence[CombinationRow]) -> Shown:
     """Filter a sweep's combinations by what this request's address asks for.
 
     Raises:
-        BadParameterError: If a strategy, retriever or model is named that the sweep does not have.
+        BadParameterError: If a strategy, retriever, model or scorer is named that the sweep does not have.
     """
-    (strategies, retrievers, models), chosen = _values(rows), _chosen(rows)
+    (strategies, retrievers, models, scorers), chosen = _values(rows), _chosen(rows)
     kept = tuple(row for row in rows if row.state == "recorded" and _passes(row, *chosen))
     does = {name: _what(sweep, name) for name in strategies}
     groups = (
         _chips("strategy", "Strategy", strategies, chosen[0], {name: name for name in strategies}, does),
         _chips("retriever", "Retriever", retrievers, chosen[1], {name: name for name in retrievers}, {}),
         _chips("model", "Model", models, chosen[2], {name: short_model(name) for name in models}, {}),
+        _chips("scorer", "Second model", scorers, chosen[3], {name: short_model(name) for name in scorers}, {}),
     )
     return Shown(
         kept,
@@ -128,6 +131,8 @@ def heads(sweep: SweepRow, rows: Sequence[CombinationRow]) -> tuple[Head, ...]:
     """How combinations are headed."""
     names = names_of(row.key for row in rows)
     several = len({row.model for row in rows if row.model}) > 1
+    scorers = {(row.retriever, row.scorer) for row in rows if row.scorer}
+    of_one_kind = Counter(retriever for retriever, _ in scorers)
     return tuple(
         Head(
             id=row.id or 0,
@@ -137,6 +142,7 @@ def heads(sweep: SweepRow, rows: Sequence[CombinationRow]) -> tuple[Head, ...]:
             what=_what(sweep, row.strategy),
             retriever=row.retriever,
             model=short_model(row.model) if row.model and several else "",
+            scorer=short_model(row.scorer) if row.scorer and of_one_kind[row.retriever] > 1 else "",
         )
         for row in rows
     )
@@ -168,30 +174,40 @@ def notes_on(sweep: SweepRow, rows: Sequence[CombinationRow]) -> tuple[Note, ...
     return tuple(found)
 
 
-def _values(rows: Sequence[CombinationRow]) -> tuple[list[str], list[str], list[str]]:
-    """The strategies, retrievers and models of a sweep, in grid order."""
+def _values(rows: Sequence[CombinationRow]) -> tuple[list[str], list[str], list[str], list[str]]:
+    """The strategies, retrievers, models and second models of a sweep, in grid order."""
     return (
         _distinct(row.strategy for row in rows),
         _distinct(row.retriever for row in rows),
         _distinct(row.model for row in rows if row.model),
+        _distinct(row.scorer for row in rows if row.scorer),
     )
 
 
-def _chosen(rows: Sequence[CombinationRow]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Those of them that this request's address names; none stands for all."""
-    strategies, retrievers, models = _values(rows)
+def _chosen(rows: Sequence[CombinationRow]) -> tuple[tuple[str, ...], ...]:
+    """Those of them that this request's address names, each kind by itself; none stands for all."""
+    strategies, retrievers, models, scorers = _values(rows)
     return (
         params.words(request.args, "strategy", strategies),
         params.words(request.args, "retriever", retrievers),
         params.words(request.args, "model", models),
+        params.words(request.args, "scorer", scorers),
     )
 
 
-def _passes(row: CombinationRow, strategies: Sequence[str], retrievers: Sequence[str], models: Sequence[str]) -> bool:
+def _passes(
+    row: CombinationRow,
+    strategies: Sequence[str],
+    retrievers: Sequence[str],
+    models: Sequence[str],
+    scorers: Sequence[str],
+) -> bool:
     return (
         (not strategies or row.strategy in strategies)
         and (not retrievers or row.retriever in retrievers)
-        and (not models or row.model is None or row.model in models)  # one without a model belongs to every model
+        # One without a model or scorer belongs to every one of them.
+        and (not models or row.model is None or row.model in models)
+        and (not scorers or row.scorer is None or row.scorer in scorers)
     )
 
 

@@ -14,7 +14,7 @@ from store.decisions import decision_in_force
 from store.reads_sweeps import values
 from store.tables import CombinationRow, DecisionRow, SweepRow
 from webapp import params
-from webapp.contexts.threshold import Read
+from webapp.contexts.threshold import Read, scorers_of
 from webapp.contexts.threshold_reading import DEFAULT_TERMS, Terms
 from webapp.dashboard import dashboard
 from webapp.errors import PageError
@@ -74,12 +74,15 @@ def _combination(
     strategy = params.choice(args, "strategy", strategies_in(settings), "")
     retriever = params.choice(args, "retriever", retrievers_in(settings), "")
     model = params.choice(args, "model", settings["models"], "")
+    scorer = params.choice(args, "scorer", scorers_of(settings), "")
     fitting = [
         row
         for row in rows
         if strategy in ("", row.strategy)
         and retriever in ("", row.retriever)
-        and (not model or row.model in (None, model))  # one without a model belongs to every model
+        # One without a model or scorer belongs to every one of them.
+        and (not model or row.model in (None, model))
+        and (not scorer or row.scorer in (None, scorer))
     ]
     recorded = [row for row in fitting if row.state == "recorded"]
     if not recorded:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from experiments.conditions import Combination
 from experiments.gate import refusal
+from experiments.naming import parts_of
 
 LONGEST_QUESTION = 10_000  # characters
 
@@ -24,7 +25,7 @@ class Passage:
         number: Its number in the prompt, from 1; None where the gate did not keep it.
         rank: The retriever's rank, from 1.
         distance: Cosine distance to the question.
-        score: The retriever's own score.
+        score: The retriever's own score; None behind the chunks a reranker scored.
         document: Id of the document.
         title: The document's title.
         section: Title of the section, or empty.
@@ -37,7 +38,7 @@ class Passage:
     number: int | None
     rank: int
     distance: float
-    score: float
+    score: float | None
     document: str
     title: str
     section: str
@@ -45,6 +46,7 @@ class Passage:
     end: int
     quote: str
     place: str = ""
+    first_rank: int | None = None
 
     @property
     def locator(self) -> str:
@@ -131,8 +133,18 @@ def check_threshold(threshold: float | None) -> float | None:
     return threshold
 
 
-def parse_combination(key: str, models: Sequence[str]) -> Combination:
-    """Read `E/dense`, `E/bm25` or `E/hybrid/<model>`; without a model, the first one is meant.
+def parse_combination(
+    key: str, models: Sequence[str], rerankers: Sequence[str] = (), late_models: Sequence[str] = ()
+) -> Combination:
+    """Read `E/dense`, `E/bm25`, `E/hybrid/<model>`, `E/rerank/<model>/<scorer>` or `E/late/<scorer>`.
+
+    What is left out is the first of its kind.
+
+    Args:
+        key: The key.
+        models: Names of embedding models.
+        rerankers: Names of cross-encoders.
+        late_models: Names of late-interaction models.
 
     Raises:
         ValueError: If the key is none.
@@ -143,6 +155,20 @@ def parse_combination(key: str, models: Sequence[str]) -> Combination:
         raise ValueError(f"{key!r} is no combination: write STRATEGY/RETRIEVER or STRATEGY/RETRIEVER/MODEL")
     if retriever == "bm25":
         return Combination(strategy, retriever, model or None)
+    if retriever == "late":
+        return Combination(strategy, retriever, None, model or _first(late_models, "late-interaction model", key))
+    if retriever == "rerank" and model:
+        parts = parts_of(key, models)
+        if model in models:  # a model's own name, with nothing behind it
+            return Combination(strategy, retriever, model, _first(rerankers, "cross-encoder", key))
+        return Combination(strategy, retriever, parts.model, parts.scorer or _first(rerankers, "cross-encoder", key))
     if not model and not models:
         raise ValueError(f"{key!r} names no model, and the project has none")
-    return Combination(strategy, retriever, model or models[0])
+    scorer = _first(rerankers, "cross-encoder", key) if retriever == "rerank" else None
+    return Combination(strategy, retriever, model or models[0], scorer)
+
+
+def _first(names: Sequence[str], what: str, key: str) -> str:
+    if not names:
+        raise ValueError(f"{key!r} names no {what}, and the project has none")
+    return names[0]

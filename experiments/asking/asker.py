@@ -15,14 +15,17 @@ from corpus.faults import Fault
 from corpus.fingerprint import corpus_hash
 from experiments.asking.answers import Answer, Passage, check_question, check_threshold
 from experiments.asking.live_index import Asked, Found, LiveIndex, LockedEncoder, ask_model, build
+from experiments.asking.live_seconds import LiveSeconds
 from experiments.chunking import Chunk
 from experiments.conditions import OWN, PRESETS, Combination, Strategy
-from experiments.deciding.decision_fit import differences
+from experiments.deciding.decision_fit import combination_of, differences
 from experiments.embedding import open_cache
 from experiments.gate import GATE_SIZE, kept
+from experiments.late_interaction import TokenIndex
 from experiments.lexical import BM25Settings, tokenise
 from experiments.models import Encoder, ModelStamp
 from experiments.project import Project, find_encoder
+from experiments.second_models import SecondModel
 from store.files import FAILED
 from store.tables import DecisionRow, FileRow
 from store.vectors import VectorCache
@@ -71,6 +74,8 @@ class Asker:
         self._lock = threading.RLock()
         self._models: dict[str, tuple[LockedEncoder, VectorCache]] = {}
         self._indexes: dict[tuple[str, str], LiveIndex] = {}
+        self._seconds = LiveSeconds(project)
+        self._tokens: dict[tuple[str, str], TokenIndex | None] = {}
         self._asked: dict[tuple[str, str], Asked] = {}
         self._words: frozenset[str] | None = None
         self._state: tuple[Any, ...] = ()
@@ -110,6 +115,7 @@ class Asker:
         renewed = Asker.of(self.project, find=self._find, index=index)
         with self._lock:
             renewed._models = dict(self._models)
+            renewed._seconds = self._seconds
         return renewed
 
     def strategy(self, name: str) -> Strategy:
@@ -157,10 +163,11 @@ class Asker:
         encoder, cache = self._model(model)
         milliseconds: dict[str, float] = {}
         index = self._index(strategy, model, milliseconds)
+        second = self._second(combination, strategy, index, milliseconds)
         begin = time.perf_counter()
         asked = self._ask_model(question, model, encoder, cache)
         milliseconds["embed"] = (time.perf_counter() - begin) * 1000
-        found, stages = index.search(question, asked.vector, combination.retriever, GATE_SIZE)
+        found, stages = index.search(question, asked.vector, combination.retriever, GATE_SIZE, second)
         passing = kept([hit.distance for hit in found], threshold)
         return Answer(
             question=question,
@@ -187,8 +194,7 @@ class Asker:
         """
         check_question(question)
         self.check_decision(decision, holds_on)
-        combination = Combination(decision.strategy, decision.retriever, decision.model)
-        return self.ask(question, combination, decision.threshold, gate_model=str(decision.stamp["name"]))
+        return self.ask(question, combination_of(decision), decision.threshold, gate_model=str(decision.stamp["name"]))
 
     def check_decision(self, decision: DecisionRow, holds_on: Collection[str] = ()) -> None:
         """Refuse a decision that was made about something else than what is at hand.
@@ -210,7 +216,8 @@ class Asker:
         strategy, bm25 = self.strategy(decision.strategy), self.project.settings.bm25
         stamp = self.stamp(str(decision.stamp["name"])) if decision.stamp.get("name") else None
         corpus = decision.corpus_hash if self.corpus_hash in holds_on else self.corpus_hash
-        found = differences(decision, corpus, stamp, strategy, bm25)
+        scorer = self._seconds.record(combination_of(decision))
+        found = differences(decision, corpus, stamp, strategy, bm25, scorer)
         if found:
             raise DecisionMismatchError(
                 f"decision {decision.id} does not fit what is at hand: "
@@ -236,6 +243,19 @@ class Asker:
                 milliseconds["index"] = (time.perf_counter() - begin) * 1000
             return self._indexes[key]
 
+    def _second(
+        self, combination: Combination, strategy: Strategy, index: LiveIndex, milliseconds: dict[str, float]
+    ) -> SecondModel | None:
+        """The second model over an index; token vectors are made on first use and kept."""
+        texts = [chunk.text for chunk in index.chunks]
+        key = strategy.spec, combination.scorer or ""
+        with self._lock:
+            if key not in self._tokens and combination.retriever == "late":
+                begin = time.perf_counter()
+                self._tokens[key] = self._seconds.tokens(combination, texts)
+                milliseconds["index"] = milliseconds.get("index", 0.0) + (time.perf_counter() - begin) * 1000
+        return self._seconds.model(combination, texts, self._tokens.get(key))
+
     def _ask_model(self, question: str, model: str, encoder: Encoder, cache: VectorCache) -> Asked:
         """A question's vector, remembered for a while: side by side, one question is asked of many combinations."""
         key = question, model
@@ -255,6 +275,7 @@ class Asker:
             rank=hit.rank,
             distance=hit.distance,
             score=hit.score,
+            first_rank=hit.first_rank,
             document=chunk.document,
             title=document.title,
             section=chunk.section,

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from corpus.documents import Document
 from experiments.chunking import Chunk, chunk_corpus
-from experiments.conditions import Strategy
+from experiments.conditions import RETRIEVERS, SCORER_RETRIEVERS, Strategy
 from experiments.dense_search import nearest
 from experiments.embedding import embed, key_of
 from experiments.lexical import BM25Index, BM25Settings
 from experiments.models import EncodedBatch, Encoder, ModelStamp
-from experiments.ranking import ABSENT, Fusion, Ranking, dense_distances, fuse, rank
+from experiments.ranking import ABSENT, Fusion, Ranking, dense_distances, fuse, rank, rank_matrix
+from experiments.second_models import SecondModel
 from store.vectors import VectorCache
 
 
@@ -30,8 +31,9 @@ class Found(NamedTuple):
 
     chunk: int
     rank: int  # from 1
-    score: float  # the retriever's own
+    score: float | None  # the retriever's own; None behind the chunks a reranker scored
     distance: float  # cosine, to the gate's model
+    first_rank: int | None = None  # before a reranker put it here; None without one
 
 
 class Asked(NamedTuple):
@@ -82,22 +84,32 @@ class LiveIndex:
     computed: int
 
     def search(
-        self, question: str, vector: NDArray[np.float32], retriever: str, depth: int
+        self,
+        question: str,
+        vector: NDArray[np.float32],
+        retriever: str,
+        depth: int,
+        second: SecondModel | None = None,
     ) -> tuple[list[Found], dict[str, float]]:
         """The first chunks of one retriever's ranking.
 
         Args:
             question: What is asked.
             vector: Its unit vector, shape (1, dimensions).
-            retriever: `dense`, `bm25` or `hybrid`.
+            retriever: One of `conditions.RETRIEVERS`.
             depth: How many chunks at most.
+            second: The second model over these chunks, for the retrievers that have one.
 
         Returns:
             What was found, best first, and the milliseconds of each stage.
 
         Raises:
-            ValueError: If the retriever is unknown.
+            ValueError: If the retriever is unknown, or lacks its second model.
         """
+        if retriever not in RETRIEVERS:
+            raise ValueError(f"unknown retriever {retriever!r}")
+        if (second is None) == (retriever in SCORER_RETRIEVERS):
+            raise ValueError(f"retriever {retriever!r} {'lacks its' if second is None else 'has no'} second model")
         clock = _Stages()
         if retriever == "dense":  # nothing else is needed of the chunks further down
             nearby = nearest(vector, self.vectors, depth)
@@ -106,15 +118,19 @@ class LiveIndex:
         distances = np.round(dense_distances(vector, self.vectors), 6)
         dense = rank(1 - distances)
         clock.lap("scan")
-        ranking = rank(self.lexical.scores([question]), positive_only=True)
-        clock.lap("lexical")
-        if retriever == "hybrid":
+        ranking, before = dense, None
+        if retriever in ("bm25", "hybrid", "rerank"):
+            ranking = rank(self.lexical.scores([question]), positive_only=True)
+            clock.lap("lexical")
+        if retriever in ("hybrid", "rerank"):
             ranking = fuse(dense, ranking, len(self.chunks), self.fusion)
             clock.lap("fuse")
-        elif retriever != "bm25":
-            raise ValueError(f"unknown retriever {retriever!r}")
+        if second is not None:
+            before = rank_matrix(ranking, len(self.chunks))[0] if retriever == "rerank" else None
+            ranking = second.rank([question], ranking)
+            clock.lap("rerank" if retriever == "rerank" else "maxsim")
         first = Ranking(ranking.order[:, :depth], ranking.scores[:, :depth])
-        return _found(first, distances[0, first.order[0]]), clock.milliseconds
+        return _found(first, distances[0, first.order[0]], before), clock.milliseconds
 
 
 class _Stages:
@@ -130,10 +146,16 @@ class _Stages:
         self._last = now
 
 
-def _found(ranking: Ranking, distances: NDArray[np.float64]) -> list[Found]:
+def _found(ranking: Ranking, distances: NDArray[np.float64], before: NDArray[np.int64] | None = None) -> list[Found]:
     """One query's ranking with the distance of each chunk, in the ranking's order."""
     return [
-        Found(int(chunk), place + 1, float(score), float(distance))
+        Found(
+            int(chunk),
+            place + 1,
+            None if np.isnan(score) else float(score),
+            float(distance),
+            None if before is None else int(before[chunk]),
+        )
         for place, (chunk, score, distance) in enumerate(
             zip(ranking.order[0], ranking.scores[0], distances, strict=True)
         )

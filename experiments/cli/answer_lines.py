@@ -11,6 +11,8 @@ from experiments.asking.answering import Written, prompt_of
 from experiments.asking.answers import Answer, Passage
 from experiments.asking.failure_modes import RULE, Classified, FailureCounts
 from experiments.asking.generation import GeneratorStamp
+from experiments.conditions import SCORER_RETRIEVERS
+from experiments.naming import scored
 from experiments.report import share
 from experiments.words import counted, plural
 
@@ -19,13 +21,13 @@ _WIDTH = 100
 
 def answer_lines(answer: Answer) -> list[str]:
     """What the gate kept, or the refusal with the nearest distance."""
-    lines = []
+    lines, retriever = [], answer.combination.retriever
     if answer.refusal is not None:
         lines.append(answer.refusal)
         nearest = min(answer.looked_at, key=lambda passage: passage.distance, default=None)
-        lines.append(f"Nearest: {_head(nearest)}" if nearest else "Nearest: -, no chunk was returned.")
+        lines.append(f"Nearest: {_head(nearest, retriever)}" if nearest else "Nearest: -, no chunk was returned.")
     for passage in answer.kept:
-        lines += [f"[{passage.number}] {_head(passage)}", *_indented(passage.quote)]
+        lines += [f"[{passage.number}] {_head(passage, retriever)}", *_indented(passage.quote)]
     lines += [f"Note: {note}" for note in answer.notes]
     lines.append(", ".join(f"{stage} {value:.1f} ms" for stage, value in answer.milliseconds.items()))
     return lines
@@ -119,8 +121,10 @@ def failure_data(
     }
 
 
-def _head(passage: Passage) -> str:
-    return f"distance {passage.distance:.3f}, rank {passage.rank}, {passage.label}, {passage.document}{passage.locator}"
+def _head(passage: Passage, retriever: str) -> str:
+    by_second = [scored(retriever, passage.score, passage.first_rank)] if retriever in SCORER_RETRIEVERS else []
+    facts = [f"distance {passage.distance:.3f}", f"rank {passage.rank}", *by_second, passage.label]
+    return ", ".join([*facts, f"{passage.document}{passage.locator}"])
 
 
 def _indented(text: str) -> list[str]:

@@ -18,7 +18,8 @@ from experiments.asking.generation import Generator
 from experiments.asking.generator_loading import GeneratorError
 from experiments.cli.answer_lines import answer_data, answer_lines, failure_data, failure_lines, written_lines
 from experiments.cli.options import project_option
-from experiments.conditions import Combination
+from experiments.conditions import MODEL_FREE_RETRIEVERS, Combination
+from experiments.deciding.decision_fit import combination_of
 from experiments.deciding.validity import corpora_it_holds_on
 from experiments.indexing.stamps import refusal, stamps_of
 from experiments.models import ModelError
@@ -49,8 +50,9 @@ class _RefusedError(click.ClickException):
 @click.argument("question", required=False)
 @project_option
 @click.option("--strategy", help="Chunking strategy, instead of the decision's.")
-@click.option("--retriever", help="dense, bm25 or hybrid, instead of the decision's.")
+@click.option("--retriever", help="dense, bm25, hybrid, rerank or late, instead of the decision's.")
 @click.option("--model", help="Embedding model, instead of the decision's.")
+@click.option("--scorer", help="Cross-encoder of rerank, or late-interaction model of late.")
 @click.option("--threshold", type=float, help="Cosine distance strictly under which a chunk is kept.")
 @click.option(
     "--combination",
@@ -111,12 +113,12 @@ def _told() -> Iterator[None]:
 def _ways(project: Project, asker: Asker, options: dict[str, Any]) -> list[_Way]:
     """What is to be asked: the combinations named, else the decision in force with what the options change of it."""
     if options["combinations"]:
-        if options["strategy"] or options["retriever"] or options["model"]:
-            raise click.UsageError("--combination already names strategy, retriever and model")
+        if options["strategy"] or options["retriever"] or options["model"] or options["scorer"]:
+            raise click.UsageError("--combination already names strategy, retriever and models")
         return [_named(project, asker, text, options["threshold"]) for text in options["combinations"]]
     engine = open_store(project.store_url)
     decision = decision_in_force(engine)
-    changed = options["strategy"] or options["retriever"] or options["model"]
+    changed = options["strategy"] or options["retriever"] or options["model"] or options["scorer"]
     if decision is None and not changed and options["threshold"] is None:
         raise click.UsageError(
             "no decision yet: record one with `bluffline decide`, or say what to ask with "
@@ -132,15 +134,23 @@ def _ways(project: Project, asker: Asker, options: dict[str, Any]) -> list[_Way]
 def _named(project: Project, asker: Asker, text: str, threshold: float | None) -> _Way:
     key, at, own = text.rpartition("@")
     if at and re.fullmatch(r"[\d.]+", own):
-        return _way(asker, parse_combination(key, project.settings.models), float(own))
-    return _way(asker, parse_combination(text, project.settings.models), threshold)
+        return _way(asker, _parsed(project, key), float(own))
+    return _way(asker, _parsed(project, text), threshold)
+
+
+def _parsed(project: Project, key: str) -> Combination:
+    settings = project.settings
+    return parse_combination(key, settings.models, settings.rerankers, settings.late_models)
 
 
 def _of_options(project: Project, asker: Asker, decision: DecisionRow | None, options: dict[str, Any]) -> _Way:
     strategy = options["strategy"] or (decision.strategy if decision else "E")
     retriever = options["retriever"] or (decision.retriever if decision else "dense")
-    model = None if retriever == "bm25" else options["model"] or project.settings.models[0]
-    return _way(asker, Combination(strategy, retriever, model), options["threshold"])
+    settings = project.settings
+    model = None if retriever in MODEL_FREE_RETRIEVERS else options["model"] or settings.models[0]
+    scorers = {"rerank": settings.rerankers, "late": settings.late_models}.get(retriever, ())
+    scorer = (options["scorer"] or scorers[0]) if scorers else None
+    return _way(asker, Combination(strategy, retriever, model, scorer), options["threshold"])
 
 
 def _way(asker: Asker, combination: Combination, threshold: float | None) -> _Way:
@@ -156,7 +166,7 @@ def _decided(asker: Asker, decision: DecisionRow, threshold: float | None, holds
         heading = f"{decision.combination}, threshold {decision.threshold:g}, decision {decision.id}"
         return _Way(heading, lambda question: asker.ask_decided(question, decision, holds_on))
     check_threshold(threshold)
-    combination = Combination(decision.strategy, decision.retriever, decision.model)
+    combination = combination_of(decision)
     heading = f"{decision.combination}, threshold {threshold:g} instead of decision {decision.id}'s"
     model = str(decision.stamp["name"])
     return _Way(heading, lambda question: asker.ask(question, combination, threshold, gate_model=model))

@@ -23,7 +23,8 @@ _options = [
     click.option("--combination", "key", help="Its key, as `bluffline show` prints it."),
     click.option("--strategy", help="Or its parts: the strategy,"),
     click.option("--retriever", help="the retriever,"),
-    click.option("--model", help="and the model."),
+    click.option("--model", help="the model,"),
+    click.option("--scorer", help="and the cross-encoder or late-interaction model."),
     click.option("--threshold", type=click.FloatRange(0, 2), help="Choose this cosine distance."),
     click.option("--cheapest", is_flag=True, help="Choose the threshold of least expected cost."),
     click.option(
@@ -70,6 +71,7 @@ class Asked(NamedTuple):
     strategy: str | None
     retriever: str | None
     model: str | None
+    scorer: str | None
     threshold: float | None
     cheapest: bool
     at_most: float | None

@@ -19,9 +19,9 @@ from experiments.deciding.decisions import decision_from, on_decision, record
 from experiments.deciding.evidence import DecisionError, Evidence, consider, find_combination, sentences_on
 from experiments.deciding.validity import decision_validity
 from experiments.project import Project, open_project
-from experiments.reading import LoadedSweep, UnknownSweepError, load_sweep
+from experiments.reading import LoadedSweep, UnknownSweepError, arm_of, load_sweep
 from experiments.thresholds import extremes, read_thresholds
-from experiments.verdicts.strategies import Arm, leader_of, on_threshold
+from experiments.verdicts.strategies import leader_of, on_threshold
 from experiments.words import NOTHING, interval
 from store import reads
 from store.decisions import decision_in_force
@@ -115,9 +115,14 @@ def _decide(engine: Engine, project: Project, evidence: Evidence, choice: Choice
 
 def _combination(loaded: LoadedSweep, asked: Asked) -> CombinationRow:
     """The combination that was named, or, only to look at, the one that finds most."""
-    if any(part is not None for part in (asked.key, asked.strategy, asked.retriever, asked.model)):
+    if any(part is not None for part in (asked.key, asked.strategy, asked.retriever, asked.model, asked.scorer)):
         return find_combination(
-            loaded, asked.key, strategy=asked.strategy, retriever=asked.retriever, model=asked.model
+            loaded,
+            asked.key,
+            strategy=asked.strategy,
+            retriever=asked.retriever,
+            model=asked.model,
+            scorer=asked.scorer,
         )
     if asked.way is not None:
         raise DecisionError("name the combination the threshold is for: --combination, or --strategy and others")
@@ -137,7 +142,7 @@ def _newest(engine: Engine) -> int:
 
 def _tell(evidence: Evidence, say: Say) -> None:
     row = evidence.combination
-    arm = Arm(row.strategy, row.retriever, row.model, evidence.outcomes)
+    arm = arm_of(row, evidence.outcomes)
     best = evidence.curve.cheapest.threshold
     at_best = read_thresholds(evidence.outcomes, [best])[0]
     for sentence in (*on_threshold(arm, at_best, extremes(evidence.outcomes)).sentences, *evidence.sentences):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import tomli_w
@@ -71,7 +72,8 @@ def config(decision: DecisionRow) -> dict[str, Any]:
             "gate": {"threshold": decision.threshold, "keep": decision.gate_size, "distance": "cosine"},
             "strategy": _strategy(decision),
             "retriever": _retriever(decision),
-            "model": _model(decision),
+            "model": _model(decision.stamp, decision.model),
+            "scorer": _scorer(decision),
             "measured": {
                 "sweep": decision.sweep_key,
                 "combination": decision.combination,
@@ -145,16 +147,24 @@ def _retriever(decision: DecisionRow) -> dict[str, Any]:
     if decision.retriever_settings is not None:
         bm25 = bm25_from_words(decision.retriever_settings)
         values["bm25"] = {"k1": bm25.k1, "b": bm25.b, "tokeniser": bm25.tokeniser, "stemming": bm25.stemming}
-    if decision.strategy != OWN and decision.retriever not in ("dense", "bm25"):
+    if decision.strategy != OWN and decision.retriever in ("hybrid", "rerank"):
         values["fusion"] = {"method": "reciprocal rank", "k": FUSION_K}
     return values
 
 
-def _model(decision: DecisionRow) -> dict[str, Any]:
-    """The model whose distances the gate reads, which BM25 has too."""
-    stamp = decision.stamp
+def _scorer(decision: DecisionRow) -> dict[str, Any] | None:
+    """The second model: it orders chunks, and the gate still reads the first model's distances."""
+    if decision.scorer is None:
+        return None
+    kind = {"rerank": "cross-encoder", "late": "late interaction"}[decision.retriever]
+    depth = decision.scorer_stamp.get("depth")
+    return {"kind": kind, "reranks": depth, **_model(decision.scorer_stamp, decision.scorer)}
+
+
+def _model(stamp: Mapping[str, Any], name: str | None) -> dict[str, Any]:
+    """A model; of a decision the one whose distances the gate reads, which BM25 has too."""
     return {
-        "name": stamp.get("name", decision.model),
+        "name": stamp.get("name", name),
         "source": stamp.get("source"),
         "weights_sha256": stamp.get("weights"),
         "files_sha256": stamp.get("files"),

@@ -12,6 +12,7 @@ from sqlalchemy import Engine
 
 from experiments.conditions import OWN, spec_in
 from experiments.deciding.choosing import AtMost, ByHand, Cheapest, Choice
+from experiments.deciding.decision_fit import WITHOUT_BM25, scorer_record
 from experiments.deciding.evidence import DecisionError, Evidence, evidence_record
 from experiments.gate import GATE_SIZE
 from store.decisions import add_decision
@@ -58,9 +59,11 @@ def decision_from(
         strategy=combination.strategy,
         strategy_spec=spec_in(sweep.settings, combination.strategy, combination.retriever) or "not described",
         retriever=combination.retriever,
-        retriever_settings=None if own or combination.retriever == "dense" else sweep.settings["bm25"],
+        retriever_settings=None if own or combination.retriever in WITHOUT_BM25 else sweep.settings["bm25"],
         model=combination.model,
+        scorer=combination.scorer,
         stamp=dict(combination.stamp.get("model", {})),
+        scorer_stamp=scorer_record(combination.stamp, combination.retriever, sweep.settings),
         threshold=choice.threshold,
         gate_size=GATE_SIZE,
         corpus_hash=sweep.corpus_hash,

@@ -79,13 +79,14 @@ def find_combination(
     strategy: str | None = None,
     retriever: str | None = None,
     model: str | None = None,
+    scorer: str | None = None,
 ) -> CombinationRow:
     """The one combination that fits what is given; by its key or by its parts.
 
     Raises:
         DecisionError: If none fits, several do, or the one that fits has no numbers. What there is is listed.
     """
-    wanted = {"key": key, "strategy": strategy, "retriever": retriever, "model": model}
+    wanted = {"key": key, "strategy": strategy, "retriever": retriever, "model": model, "scorer": scorer}
     given = {name: value for name, value in wanted.items() if value is not None}
     found = [row for row in loaded.combinations if all(getattr(row, name) == value for name, value in given.items())]
     if len(found) == 1 and found[0].state == "recorded":

@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 
 from experiments.conditions import spec_in
 from experiments.deciding.certification import STRATA, bounds_at
+from experiments.deciding.decision_fit import scorer_differences, scorer_record
 from experiments.deciding.evidence import at_threshold
 from experiments.outcomes import Recorded
 from experiments.reading import LoadedSweep, load_sweep
@@ -107,6 +108,8 @@ def _checks(decision: DecisionRow, loaded: LoadedSweep) -> Iterator[Check]:
     yield model
     if model.state == "broken":  # distances of two models are not on one scale: nothing below would mean anything
         return
+    if decision.scorer is not None:
+        yield _scorer(decision, combination, sweep)
     outcomes = loaded.outcomes.get(combination.id or 0, [])
     yield from _bound_checks(decision, outcomes)
     yield from _paired_checks(decision, outcomes, sweep.settings["alpha"])
@@ -147,6 +150,15 @@ def _model(decision: DecisionRow, combination: CombinationRow) -> Check:
         f"The distances were of {_stamp(then)}, they are of {_stamp(now)} now, and a threshold of one means nothing "
         "for the other.",
     )
+
+
+def _scorer(decision: DecisionRow, combination: CombinationRow, sweep: SweepRow) -> Check:
+    """The second model only orders chunks; what another order does to the answers is judged question by question."""
+    now = scorer_record(combination.stamp, combination.retriever, sweep.settings)
+    changed = scorer_differences(decision.scorer_stamp, now)
+    if changed:
+        return Check("second model", "changed", f"{changed[:1].upper()}{changed[1:]}.")
+    return Check("second model", "ok", f"The second model is the same, {decision.scorer}.")
 
 
 def _stamp(stamp: dict[str, object]) -> str:

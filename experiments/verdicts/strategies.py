@@ -38,11 +38,17 @@ class Arm(NamedTuple):
     retriever: str
     model: str | None
     outcomes: Sequence[Recorded]
+    scorer: str | None = None
 
     @property
     def key(self) -> str:
         """Unique within a sweep."""
-        return "/".join(part for part in (self.strategy, self.retriever, self.model) if part)
+        return "/".join(part for part in (self.strategy, self.retriever, self.model, self.scorer) if part)
+
+    @property
+    def way(self) -> tuple[str, str | None, str | None]:
+        """All but the strategy: how it retrieves."""
+        return self.retriever, self.model, self.scorer
 
     @property
     def name(self) -> str:
@@ -68,7 +74,7 @@ def on_strategies(arms: Sequence[Arm], k: int, alpha: float) -> Verdict:
     judged = judges_documents(asked)
     over = f"by {DOCUMENT_LEVEL}" if judged else f"over {plural(len(needles), 'needle')}"
     basis = f"With {plural(len(asked), 'question')} {over}"
-    rivals = [arm for arm in arms if (arm.retriever, arm.model) == (leader.retriever, leader.model)]
+    rivals = [arm for arm in arms if arm.way == leader.way]
     pairs = _against(leader, rivals, k, alpha)
     headline = f"{basis}, {_leading(leader, pairs, k, lambda pair: _arm(arms, pair.second).strategy)}"
     retrievers = [arm for arm in arms if arm.strategy == leader.strategy]
@@ -265,6 +271,8 @@ def _own(leader: Arm, arms: Sequence[Arm], k: int, alpha: float) -> list[str]:
 def _retrievers(leader: Arm, pairs: Sequence[Pair], arms: Sequence[Arm]) -> list[str]:
     def name(arm: Arm) -> str:
         models = {other.model for other in arms if other.model}
-        return f"{arm.retriever} ({arm.model})" if arm.model and len(models) > 1 else arm.retriever
+        scorers = {other.scorer for other in arms if other.scorer and other.retriever == arm.retriever}
+        which = [one for one, known in ((arm.model, models), (arm.scorer, scorers)) if one and len(known) > 1]
+        return f"{arm.retriever} ({', '.join(which)})" if which else arm.retriever
 
     return [f"On {leader.strategy}: {on_pair(pair, name(leader), name(_arm(arms, pair.second)))}" for pair in pairs]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from experiments.asking.answers import Answer
+from experiments.naming import scale_of
 from store.tables import QueryRow
 from webapp import scales
 from webapp.ask_reads import AskRead
@@ -26,7 +27,9 @@ COLUMNS = (
     TableColumn("number", "Number", description="In the prompt; none where the chunk was not kept."),
     TableColumn("rank", "Rank", description="The retriever's."),
     TableColumn("distance", "Distance", description="Cosine distance to the question."),
-    TableColumn("score", "Score", description="The retriever's own."),
+    TableColumn("score", "Score", description="The retriever's own; empty where it gave none."),
+    TableColumn("scored_by", "Scored by", description="Whose scale the score is on."),
+    TableColumn("first_rank", "Rank before", description="Before a cross-encoder put it here; empty without one."),
     TableColumn("document", "Document"),
     TableColumn("title", "Title"),
     TableColumn("section", "Section"),
@@ -147,6 +150,7 @@ def table(read: AskRead, result: Result) -> Table:
     rows = [
         (
             *(plan.way.combination.key, plan.way.threshold, one.number, one.rank, one.distance, one.score),
+            *(scale_of(plan.way.combination.retriever), one.first_rank),
             *(one.document, one.title, one.section, one.start, one.end, one.locator, one.quote),
         )
         for plan, said in zip(read.plans, result.said, strict=True)

@@ -13,6 +13,8 @@ from experiments.asking.answers import Answer, Passage
 from experiments.asking.citations import cite
 from experiments.asking.marking import Span, Window, runs
 from experiments.asking.verdict import nearest_of, on_answer, on_nearest
+from experiments.conditions import SCORER_RETRIEVERS
+from experiments.naming import scored
 from store.tables import QueryRow
 from webapp import scales
 from webapp.asking import AskFault
@@ -26,6 +28,8 @@ STAGES = {
     "scan": "distances",
     "lexical": "BM25",
     "fuse": "ranks fused",
+    "rerank": "pairs read",
+    "maxsim": "question embedded by token and compared",
 }
 LOADED = 1.0  # seconds; a question alone takes a few hundredths
 
@@ -43,6 +47,7 @@ class Shown(NamedTuple):
     number: int | None  # in the prompt
     rank: int
     distance: float
+    scored: str  # by the second model; empty where there is none
     picture: Markup
     label: str
     place: str  # document and locator
@@ -125,7 +130,11 @@ def of_answer(
         CitationError: If a quote is not what stands in its document.
     """
     cite(answer.looked_at, documents)
-    shown = [_shown(heading.number, passage, answer.threshold, scale, places, query) for passage in answer.looked_at]
+    retriever = answer.combination.retriever
+    shown = [
+        _shown(heading.number, passage, retriever, answer.threshold, scale, places, query)
+        for passage in answer.looked_at
+    ]
     nearest = nearest_of(answer)
     beyond = [one for one in shown if one.number is None]
     if answer.refused and nearest is not None:  # the nearest first: with BM25 and hybrid it need not rank first
@@ -178,12 +187,19 @@ def _sentence(words: str) -> str:
 
 
 def _shown(
-    column: int, passage: Passage, threshold: float | None, scale: Scale, places: Places, query: QueryRow | None
+    column: int,
+    passage: Passage,
+    retriever: str,
+    threshold: float | None,
+    scale: Scale,
+    places: Places,
+    query: QueryRow | None,
 ) -> Shown:
     return Shown(
         number=passage.number,
         rank=passage.rank,
         distance=passage.distance,
+        scored=scored(retriever, passage.score, passage.first_rank) if retriever in SCORER_RETRIEVERS else "",
         picture=scales.drawn(passage.distance, threshold, scale, kept=passage.number is not None),
         label=passage.label,
         place=f"{passage.document}{passage.locator}",

@@ -11,9 +11,9 @@ from experiments.deciding.choosing import AtMost, ByHand, Cheapest, Choice, Way
 from experiments.deciding.evidence import Evidence, consider, sentences_on
 from experiments.deciding.evidence import Terms as AskedTerms
 from experiments.naming import name_of
-from experiments.reading import LoadedSweep
+from experiments.reading import LoadedSweep, arm_of
 from experiments.thresholds import read_thresholds
-from experiments.verdicts.strategies import Arm, Verdict, on_threshold
+from experiments.verdicts.strategies import Verdict, on_threshold
 from store.tables import DecisionRow
 from webapp import params
 from webapp.contexts import threshold_reading
@@ -127,7 +127,7 @@ def _verdict(read: Read, evidence: Evidence, choice: Choice | None) -> tuple[Ver
     row = read.combination
     if choice is None:
         return Verdict(f"Nothing can be chosen for {name_of(row.key)} in this way with these questions."), "open"
-    arm = Arm(row.strategy, row.retriever, row.model, read.outcomes)
+    arm = arm_of(row, read.outcomes)
     whole = read_thresholds(read.outcomes, [choice.threshold])[0]
     return on_threshold(arm, whole, evidence.extremes), "warns" if whole.bluffs.hits else ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -133,9 +134,13 @@ def _facts(sweep: SweepRow, now: datetime) -> list[str]:
 
 def _grid(states: Sequence[CombinationState]) -> tuple[tuple[str, ...], tuple[StateRow, ...]]:
     several = len({one.model for one in states if one.model}) > 1
+    scorers = {(one.retriever, one.scorer) for one in states if one.scorer}
+    of_one_kind = Counter(retriever for retriever, _ in scorers)
 
     def column(one: CombinationState) -> str:
-        return f"{one.retriever} {short_model(one.model)}" if several and one.model else one.retriever
+        model = [short_model(one.model)] if several and one.model else []
+        scorer = [short_model(one.scorer)] if one.scorer and of_one_kind[one.retriever] > 1 else []
+        return " ".join([one.retriever, *model, *scorer])
 
     columns = tuple(dict.fromkeys(column(one) for one in states))
     found = {(one.strategy, column(one)): one for one in states}

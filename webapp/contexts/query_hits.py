@@ -11,6 +11,7 @@ from markupsafe import Markup
 from experiments.asking.marking import Span, Window
 from experiments.chunking import header_of
 from experiments.gate import GATE_SIZE
+from experiments.naming import scale_of, scored
 from experiments.outcomes import Hit, Outcome, judges_documents
 from experiments.reviewing.fates import Fate
 from store.needle_spans import needle_spans
@@ -24,13 +25,6 @@ from webapp.places import locator_of
 from webapp.strips import Tick, strip
 
 STAGES = {"kept": "kept", "refused": "refused", "below": "below", "truncated": "truncated", "destroyed": "destroyed"}
-SCALES = {
-    "dense": "cosine",
-    "bm25": "BM25",
-    "hybrid": "RRF",
-    "rerank": "cross-encoder",
-    "late": "MaxSim",
-}
 NOWHERE = "a text that stands at no one place of the documents"
 COLUMNS = (
     Column("query_id", "Question"),
@@ -196,19 +190,6 @@ def _passage(
         pieces=_pieces(hit, query, document),
         line_before=False,
     )
-
-
-def scale_of(retriever: str) -> str:
-    """What a retriever's scores are: no two of these are on one scale."""
-    return SCALES.get(retriever, "score")
-
-
-def scored(retriever: str, score: float | None, first_rank: int | None) -> str:
-    """`cross-encoder 4.213, rank 7 by hybrid`; a score is never shown without saying whose it is."""
-    before = "" if first_rank is None else f", rank {first_rank:,} by hybrid"
-    if score is None:
-        return f"not read by the {scale_of(retriever)}{before}"
-    return f"{scale_of(retriever)} {score:.3f}{before}"
 
 
 def _pieces(hit: Hit, query: QueryRow, document: DocumentText | None) -> tuple[Piece, ...]:

@@ -110,10 +110,10 @@ def phrasing(
     url: str,
     toggle: Callable[[int], str] | None,
 ) -> Phrasing:
-    """A wording with its grid: a row a strategy, a column a retriever (and model)."""
-    columns = list(dict.fromkeys((head.retriever, head.model) for head in heads))
+    """A wording with its grid: a row a strategy, a column a retriever (and its models)."""
+    columns = list(dict.fromkeys((head.retriever, _models(head)) for head in heads))
     strategies = {head.strategy: head.what for head in heads}
-    by_place = {(head.strategy, head.retriever, head.model): head for head in heads}
+    by_place = {(head.strategy, head.retriever, _models(head)): head for head in heads}
     rows = []
     for strategy, what in strategies.items():
         squares = []
@@ -236,3 +236,8 @@ def _shared(text: str, start: int, end: int, words: Sequence[str]) -> list[Span]
         for word in _WORD.finditer(text[start:end])
         if word[0].casefold() in wanted
     ]
+
+
+def _models(head: Head) -> str:
+    """The models a column must name."""
+    return " ".join(part for part in (head.model, head.scorer) if part)

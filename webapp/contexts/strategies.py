@@ -79,6 +79,7 @@ class Line(NamedTuple):
     retriever: str
     settings: str  # BM25's, or what is asked of a retriever of one's own; empty where there are none to state
     model: str
+    scorer: str  # the second model; empty where there is none
     kind: Kind
     picked: bool
     recalls: tuple[Number, ...]
@@ -229,7 +230,7 @@ def _kind(arms: Sequence[Arm], leader: Arm | None, k: int, alpha: float) -> str:
     """How firm the verdict is: whether the leader's lead over any other strategy is resolved."""
     if leader is None:
         return "open"
-    rivals = [arm for arm in arms if (arm.retriever, arm.model) == (leader.retriever, leader.model)]
+    rivals = [arm for arm in arms if arm.way == leader.way]
     pairs = compare({arm.key: arm.outcomes for arm in rivals}, k, alpha)
     return "" if any(pair.resolved and leader.key in (pair.first, pair.second) for pair in pairs) else "open"
 
@@ -246,6 +247,7 @@ def _line(row: Row, sweep: SweepRow, choice: Choice, leader: Arm | None, names: 
         retriever=one.retriever,
         settings=_settings(sweep, one),
         model=short_model(one.model) if one.model else "",
+        scorer=short_model(one.scorer) if one.scorer else "",
         kind="best" if leader and one.key == leader.key else "plain",
         picked=one.id in choice.pick,
         recalls=tuple(numbers.get(measures.recall(k).name) for k in sweep.settings["k"]),

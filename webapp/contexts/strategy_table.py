@@ -99,6 +99,7 @@ def table(sweep: SweepRow, rows: Sequence[Row], missing: Sequence[CombinationRow
         Column("strategy", "Strategy"),
         Column("retriever", "Retriever"),
         Column("model", "Model"),
+        Column("scorer", "Second model", description="The cross-encoder or late-interaction model."),
         Column("state", "State"),
         Column("reason", "Reason", description="Why a combination failed, or cannot be judged."),
         *([Column("requests", "Requests", description="How asking a retriever of one's own went.")] if own else []),
@@ -112,7 +113,7 @@ def table(sweep: SweepRow, rows: Sequence[Row], missing: Sequence[CombinationRow
         tuple(columns),
         tuple(
             (
-                *(one.strategy, one.retriever, one.model, one.state, one.reason),
+                *(one.strategy, one.retriever, one.model, one.scorer, one.state, one.reason),
                 *([_requests(one)] if own else []),
                 one.measured_in,
                 *(cell for measure in known for cell in _cells(measure, numbers.get(measure.name))),

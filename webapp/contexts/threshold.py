@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,9 +12,10 @@ from experiments.deciding.signals import SignalComparison, on_signals
 from experiments.gate import GATE_SIZE
 from experiments.naming import short_model
 from experiments.outcomes import Outcome
+from experiments.reading import arm_of
 from experiments.reviewing.context_size import ContextSize, context_sizes, on_context_sizes
 from experiments.thresholds import extremes, read_thresholds
-from experiments.verdicts.strategies import Arm, Verdict, on_threshold
+from experiments.verdicts.strategies import Verdict, on_threshold
 from store.reads import OutcomeRecord
 from store.tables import CombinationRow, DecisionRow, SweepRow
 from webapp import params
@@ -40,6 +41,7 @@ class Options(NamedTuple):
     strategies: tuple[tuple[str, str], ...]
     retrievers: tuple[tuple[str, str], ...]
     models: tuple[tuple[str, str], ...]
+    scorers: tuple[tuple[str, str], ...]
 
 
 class Slider(NamedTuple):
@@ -97,7 +99,8 @@ class Read:
     def state(self) -> tuple[tuple[str, str], ...]:
         """Everything that was read, as parameters."""
         row = self.combination
-        parts = {"strategy": row.strategy, "retriever": row.retriever, "model": row.model or "", "t": self.label}
+        parts = {"strategy": row.strategy, "retriever": row.retriever, "model": row.model, "scorer": row.scorer}
+        parts["t"] = self.label
         terms = threshold_words.typed(self.terms)._asdict()
         return tuple((name, value) for name, value in (parts | terms).items() if value)
 
@@ -178,7 +181,7 @@ def build(
 ) -> ThresholdContext:
     """The page for one combination at one threshold; `recorded` are its outcomes with their hits."""
     outcomes, threshold, combination = read.outcomes, read.threshold, read.combination
-    arm = Arm(combination.strategy, combination.retriever, combination.model, outcomes)
+    arm = arm_of(combination, outcomes)
     row = read_thresholds(outcomes, [threshold])[0]
     far_apart = extremes(outcomes)
     ends = threshold_figures.scale(outcomes, read.grid, threshold)
@@ -256,7 +259,7 @@ def _carried(read: Read) -> Carried:
     typed, plain = threshold_words.typed(read.terms), threshold_words.typed(DEFAULT_TERMS)
     terms = tuple((name, value) for name, value in typed._asdict().items() if value != getattr(plain, name))
     row = read.combination
-    parts = {"strategy": row.strategy, "retriever": row.retriever, "model": row.model}
+    parts = {"strategy": row.strategy, "retriever": row.retriever, "model": row.model, "scorer": row.scorer}
     return Carried(terms, tuple((name, value) for name, value in parts.items() if value))
 
 
@@ -267,4 +270,10 @@ def options_of(sweep: SweepRow) -> Options:
         tuple((name, name) for name in strategies_in(settings)),
         tuple((name, name) for name in retrievers_in(settings)),
         tuple((name, short_model(name)) for name in settings["models"]),
+        tuple((name, short_model(name)) for name in scorers_of(settings)),
     )
+
+
+def scorers_of(settings: Mapping[str, Any]) -> list[str]:
+    """The second models of a sweep: its cross-encoders, then its late-interaction models."""
+    return list(dict.fromkeys([*settings.get("rerankers", ()), *settings.get("late_models", ())]))
