@@ -53,7 +53,8 @@ def asker(root, encoder=None, documents=DOCUMENTS):
 
 def decision(**values):
     plain = {
-        "id": 3, "strategy": "E", "strategy_spec": SECTIONS.spec, "retriever": "dense", "retriever_settings": None, "scorer": None, "scorer_stamp": {},
+        "id": 3, "strategy": "E", "strategy_spec": SECTIONS.spec, "retriever": "dense", "retriever_settings": None,
+        "scorer": None, "scorer_stamp": {},
         "model": MODEL, "stamp": KeywordEncoder().stamp._asdict(), "threshold": 0.5,
     }  # fmt: skip
     return SimpleNamespace(**{**plain, **values})

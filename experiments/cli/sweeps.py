@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from experiments.cli.errors import InterruptedCommand
 from experiments.cli.options import project_option
-from experiments.cli.tables import strategy_lines, threshold_lines
+from experiments.cli.tables import gain_lines, strategy_lines, threshold_lines
 from experiments.own.responses import WITHOUT_NUMBERS
 from experiments.project import open_project
 from experiments.reading import LoadedSweep, UnknownSweepError, chunks_of, load_sweep
@@ -102,6 +102,8 @@ def show(folder: Path | None, sweep: int | None, as_json: bool) -> None:
     click.echo(f"Sweep {row.id}, {row.state}{reason}, {commit}, branch {row.branch or '-'}")
     click.echo(f"{row.documents} documents {row.corpus_hash[:8]}, {questions} {row.questions_hash[:8]}, {row.hit_rule}")
     for line in strategy_lines(loaded):
+        click.echo(line)
+    for line in gain_lines(loaded):
         click.echo(line)
     for line in on_own(loaded.combinations):
         click.echo(line)

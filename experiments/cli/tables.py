@@ -8,6 +8,7 @@ from experiments import measures
 from experiments.reading import LoadedSweep
 from experiments.stats.intervals import Proportion
 from experiments.thresholds import ThresholdRow
+from experiments.verdicts.gains import gains, milliseconds_of, on_gain, on_token_vectors
 from experiments.verdicts.strategies import Arm
 from experiments.words import NOTHING, interval
 from store.tables import MeasureRow
@@ -27,6 +28,15 @@ def strategy_lines(loaded: LoadedSweep) -> Iterator[str]:
         lost = f"{destroyed.hits}/{destroyed.n}" if destroyed else NOTHING
         yield f"{row.key:<{width}}{cells}  {lost:<9}  {int(chunks.value or 0) if chunks else NOTHING:>6}"
     yield f"95 % intervals: Wilson over n = {loaded.sweep.answerable} questions; MRR by bootstrap over needles."
+
+
+def gain_lines(loaded: LoadedSweep) -> Iterator[str]:
+    """What second models buy and cost, a sentence each; and what token vectors take on disk."""
+    settings = loaded.sweep.settings
+    times = {row.key: milliseconds_of(loaded.measures.get(row.id or 0, {})) for row in loaded.recorded}
+    for gain in gains(loaded.arms, times, seed=settings["seed"]):
+        yield on_gain(gain, settings.get("rerank_depth"), settings["alpha"])
+    yield from on_token_vectors(loaded.recorded)
 
 
 def _estimate(number: MeasureRow | None) -> str:

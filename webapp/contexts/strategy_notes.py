@@ -8,6 +8,7 @@ from experiments import measures
 from experiments.measures import Measure
 from experiments.naming import names_of
 from experiments.reading import LoadedSweep
+from experiments.verdicts.gains import on_token_vectors
 from experiments.verdicts.own import on_own
 from experiments.words import listed, plural
 from store.tables import CombinationRow
@@ -57,7 +58,13 @@ def notes(loaded: LoadedSweep, sources: Mapping[str, int]) -> tuple[str, ...]:
     recorded, own = loaded.recorded, on_own(loaded.combinations)
     if not recorded:
         return tuple(own)
-    said = [*_bm25(loaded), *_over_window(recorded), *_measured_in(recorded, sources), *_identity(recorded)]
+    said = [
+        *_bm25(loaded),
+        *_second_models(loaded),
+        *_over_window(recorded),
+        *_measured_in(recorded, sources),
+        *_identity(recorded),
+    ]
     return (*own, *said)
 
 
@@ -65,6 +72,22 @@ def _bm25(loaded: LoadedSweep) -> list[str]:
     settings = loaded.sweep.settings.get("bm25")
     uses = [row.retriever for row in loaded.recorded if row.retriever in ("bm25", "hybrid", "rerank")]
     return [f"BM25, alone and inside hybrid: {settings}."] if settings and uses else []
+
+
+def _second_models(loaded: LoadedSweep) -> list[str]:
+    """What they are, how far they look and what they keep."""
+    stamps = {row.scorer: (row.retriever, row.stamp.get("scorer", {})) for row in loaded.recorded if row.scorer}
+    said = []
+    for name, (retriever, stamp) in stamps.items():
+        label = f", {stamp['label']}" if stamp.get("label") else ""
+        reads = f"window {stamp.get('window')} tokens, {stamp.get('precision')}"
+        does = (
+            f"a cross-encoder that reads hybrid's first {loaded.sweep.settings.get('rerank_depth')} chunks"
+            if retriever == "rerank"
+            else "late interaction: exact MaxSim over all chunks"
+        )
+        said.append(f"{name}{label}: {does}; {reads}.")
+    return [*said, *on_token_vectors(loaded.recorded)]
 
 
 def _over_window(recorded: Sequence[CombinationRow]) -> list[str]:

@@ -9,7 +9,7 @@ from store import reads
 from store.reads_sweeps import sweep_ids
 from store.tables import SweepRow
 from webapp import combinations, exports, params, rendering
-from webapp.contexts import strategies, strategy_table
+from webapp.contexts import gains, strategies, strategy_table
 from webapp.contexts.strategies import Filtered
 from webapp.contexts.strategy_table import Choice
 from webapp.dashboard import dashboard
@@ -41,6 +41,12 @@ def table(sweep_id: int, form: Format) -> Response:
     filtered = _filtered(loaded)
     rows = strategies.rows_of(loaded, filtered, choice)
     return exports.respond(strategy_table.table(sweep, rows, filtered.missing), form)
+
+
+@blueprint.get("/sweeps/<int:sweep_id>/gains.<any(csv, json, md):form>")
+def second_models(sweep_id: int, form: Format) -> Response:
+    """What second models buy and cost, as a file."""
+    return exports.respond(gains.table(_load(get_sweep(sweep_id))), form)
 
 
 def _choice(sweep: SweepRow) -> Choice:
@@ -79,5 +85,10 @@ def _links(sweep_id: int, k: int) -> strategies.Links:
         md=md,
         pair=f"{pairs}?k={k}&a={{}}&b={{}}#pair" if pairs else None,
         clear=params.here(pick=None),
+        gains=(
+            url_for("strategies.second_models", sweep_id=sweep_id, form="csv"),
+            url_for("strategies.second_models", sweep_id=sweep_id, form="json"),
+            url_for("strategies.second_models", sweep_id=sweep_id, form="md"),
+        ),
         destroyed=destroyed,
     )

@@ -1,0 +1,108 @@
+"""What second models buy and cost, as the strategies page shows it: a row each, against the ranking without one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from experiments.naming import short_model
+from experiments.reading import LoadedSweep
+from experiments.stats.intervals import MeanInterval, Proportion
+from experiments.verdicts.gains import Gain, gains, milliseconds_of, on_gain
+from webapp.exports import Column, Table
+
+COLUMNS = (
+    Column("strategy", "Strategy"),
+    Column("retriever", "Retriever"),
+    Column("model", "Model"),
+    Column("scorer", "Second model"),
+    Column("base", "Against", description="The ranking without the second model, on the same chunks."),
+    Column("r1_before", "R@1 before"),
+    Column("r1_before_low", "R@1 before low"),
+    Column("r1_before_high", "R@1 before high"),
+    Column("r1_after", "R@1 after"),
+    Column("r1_after_low", "R@1 after low"),
+    Column("r1_after_high", "R@1 after high"),
+    Column("wins", "Won", description="Questions whose needle stands first only with the second model."),
+    Column("losses", "Lost"),
+    Column("n", "n"),
+    Column("p", "p", description="Exact sign test on R@1."),
+    Column("holm_p", "Holm p", description="Corrected over both tests of every row."),
+    Column("mrr_before", "MRR before"),
+    Column("mrr_after", "MRR after"),
+    Column("mrr_difference", "MRR difference", description="Paired; bootstrap by needle."),
+    Column("mrr_difference_low", "MRR difference low"),
+    Column("mrr_difference_high", "MRR difference high"),
+    Column("mrr_p", "MRR p", description="Paired randomisation test by needle."),
+    Column("mrr_holm_p", "MRR Holm p", description="Corrected over both tests of every row."),
+    Column("milliseconds", "Milliseconds", "ms", "Of a question, the medians of all stages."),
+    Column("milliseconds_before", "Milliseconds before", "ms"),
+)
+
+
+class GainLine(NamedTuple):
+    """A row."""
+
+    strategy: str
+    retriever: str
+    models: str
+    before: Proportion
+    after: Proportion
+    wins: int
+    losses: int
+    n: int
+    holm_p: float
+    mrr: str
+    difference: MeanInterval
+    mrr_holm_p: float
+    milliseconds: float | None
+    extra: float | None
+    sentence: str
+
+
+def found(loaded: LoadedSweep) -> list[Gain]:
+    """Of all second models of a sweep."""
+    times = {row.key: milliseconds_of(loaded.measures.get(row.id or 0, {})) for row in loaded.recorded}
+    return gains(loaded.arms, times, seed=loaded.sweep.settings["seed"])
+
+
+def lines(loaded: LoadedSweep) -> tuple[GainLine, ...]:
+    """Every row; none where the sweep has no second model."""
+    settings = loaded.sweep.settings
+    depth, alpha = settings.get("rerank_depth"), settings["alpha"]
+    return tuple(
+        GainLine(
+            strategy=gain.arm.strategy,
+            retriever=gain.arm.retriever,
+            models=" \u00b7 ".join(short_model(one) for one in (gain.arm.model, gain.arm.scorer) if one),
+            before=gain.before,
+            after=gain.after,
+            wins=gain.wins,
+            losses=gain.losses,
+            n=gain.n,
+            holm_p=gain.holm_p,
+            mrr=f"{gain.mrr_before:.3f} \u2192 {gain.mrr_after:.3f}" if gain.n else "-",
+            difference=gain.difference,
+            mrr_holm_p=gain.mrr_holm_p,
+            milliseconds=gain.milliseconds,
+            extra=gain.extra_milliseconds,
+            sentence=on_gain(gain, depth, alpha),
+        )
+        for gain in found(loaded)
+    )
+
+
+def table(loaded: LoadedSweep) -> Table:
+    """The rows as data."""
+    return Table(f"sweep-{loaded.sweep.id}-gains", COLUMNS, tuple(_cells(gain) for gain in found(loaded)))
+
+
+def _cells(gain: Gain) -> tuple[str | float | int | None, ...]:
+    arm, before, after, difference = gain.arm, gain.before, gain.after, gain.difference
+    return (
+        *(arm.strategy, arm.retriever, arm.model, arm.scorer, gain.base.key),
+        *(before.estimate, before.low, before.high, after.estimate, after.low, after.high),
+        *(gain.wins, gain.losses, gain.n, gain.p, gain.holm_p),
+        *((gain.mrr_before, gain.mrr_after) if gain.n else (None, None)),
+        *(difference.mean, difference.low, difference.high, gain.mrr_p, gain.mrr_holm_p),
+        *(gain.milliseconds, gain.base_milliseconds),
+    )
