@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Engine
 
-from experiments.indexing import indexer as indexing
-from experiments.processes import lives
+from experiments.processes import lives, utc
 from experiments.sweep import settle_interrupted
 from store import files, reads, writes
 
@@ -85,19 +84,20 @@ def start_sweep(engine: Engine, root: Path, *, has_project: bool, fresh: bool = 
 
 
 def start_indexing(engine: Engine, root: Path, *, has_project: bool) -> bool:
-    """Start `bluffline documents index` in a process of its own, unless one is at it.
+    """Start `bluffline documents index` in a process of its own, unless one is about to look at the folder anyway.
 
-    A running one looks again before it ends, so what waits is taken up either way.
+    While an indexing runs the new process waits for its end: the running one may have looked for the last time.
 
     Returns:
         Whether a process was started.
     """
     with _STARTING:
-        indexing.settle_interrupted(engine)
-        before = launched(root, INDEXING)
-        if files.running_indexings(engine) or (before is not None and before.lives):
-            return False
-        _noted([*_command("documents", root, has_project=has_project), "index"], root, INDEXING)
+        before, latest = launched(root, INDEXING), files.latest_indexing(engine)
+        if before is not None and before.lives:
+            began = latest is not None and latest.pid == before.pid and utc(latest.started_at) >= before.since
+            if not began:
+                return False
+        _noted([*_command("documents", root, has_project=has_project), "index", "--wait"], root, INDEXING)
     return True
 
 

@@ -13,8 +13,15 @@ import pytest
 from worlds import filled, sweep_row
 
 from experiments import launching
-from experiments.launching import AlreadyRunningError, launched, request_cancel, start_sweep, tag_decision
-from store import reads, writes
+from experiments.launching import (
+    AlreadyRunningError,
+    launched,
+    request_cancel,
+    start_indexing,
+    start_sweep,
+    tag_decision,
+)
+from store import files, reads, writes
 
 
 @pytest.fixture
@@ -136,3 +143,22 @@ def test_a_decision_is_logged_by_a_process_of_its_own(tmp_path, command):
         "-m", "experiments.cli", "decide", "--project", str(tmp_path), "--show", "--tag",
     ]  # fmt: skip
     assert command["folder"] == tmp_path
+
+
+def test_an_indexing_is_started_once_and_again_when_the_last_one_may_have_looked_already(engine, tmp_path, command):
+    command["program"] = "import time; time.sleep(30)"
+    assert start_indexing(engine, tmp_path, has_project=True)
+    assert command["arguments"][1:] == [
+        *("-m", "experiments.cli", "documents", "--project", str(tmp_path), "index", "--wait")
+    ]  # fmt: skip
+    first = launched(tmp_path, launching.INDEXING)
+    try:
+        assert not start_indexing(engine, tmp_path, has_project=True)  # it has not looked yet
+        files.begin_indexing(engine, pid=first.pid, host="here", total=0)
+        assert start_indexing(engine, tmp_path, has_project=True)  # it may have looked: another waits for its end
+        second = launched(tmp_path, launching.INDEXING)
+        assert second.pid != first.pid
+        assert not start_indexing(engine, tmp_path, has_project=True)
+    finally:
+        for one in (first, second):
+            psutil.Process(one.pid).kill()

@@ -123,7 +123,7 @@ def test_a_running_indexing_is_watched_and_the_watching_ends(client, engine, pro
     assert "searchable all the while" in page
     assert client.get("/files/live").status_code == 302
     fragment = client.get("/files/live?state=failed", headers={"HX-Request": "true"}).get_data(as_text=True)
-    assert fragment.lstrip().startswith('<section id="files"')
+    assert fragment.lstrip().startswith('<div id="files"')
     assert 'hx-get="/files/live?state=failed"' in fragment
     assert post(client, f"/files/runs/{run}/cancel").status_code == 303
     assert "cancelling" in get(client, "/documents")

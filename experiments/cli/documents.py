@@ -94,7 +94,7 @@ def _project(context: click.Context, folder: Path | None) -> Project:
     return open_project(folder or context.obj)
 
 
-def _index(project: Project, *, say_nothing_to_do: bool = True) -> int:
+def _index(project: Project, *, say_nothing_to_do: bool = True, wait: bool = False) -> int:
     """Index what has to be.
 
     Returns:
@@ -106,7 +106,10 @@ def _index(project: Project, *, say_nothing_to_do: bool = True) -> int:
 
     try:
         done = index_documents(
-            open_store(project.store_url), project, say=lambda line: tqdm.write(line, file=sys.stderr)
+            open_store(project.store_url),
+            project,
+            say=lambda line: tqdm.write(line, file=sys.stderr),
+            wait=wait,
         )
     except KeyboardInterrupt as stop:
         raise InterruptedCommand("what is indexed is kept, run again to go on") from stop
@@ -122,14 +125,15 @@ def _index(project: Project, *, say_nothing_to_do: bool = True) -> int:
 
 @documents.command()
 @project_option
+@click.option("--wait", is_flag=True, help="Wait for the end of an indexing that runs, instead of refusing.")
 @click.pass_context
-def index(context: click.Context, folder: Path | None) -> None:
+def index(context: click.Context, folder: Path | None, wait: bool) -> None:
     """Bring what is new, changed, stale or waiting into the index; what is there and the same is not touched.
 
     Exits with 3 when a document failed.
     """
     with _told():
-        if _index(_project(context, folder)):
+        if _index(_project(context, folder), wait=wait):
             sys.exit(3)
 
 

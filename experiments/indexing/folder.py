@@ -11,9 +11,8 @@ from typing import IO, NamedTuple
 
 from corpus.collection import is_collection
 from corpus.extraction.limits import MEGABYTE
-from corpus.questions import Query
+from corpus.questions import Query, load_questions
 from experiments.project import Project
-from experiments.sweep import check_project
 
 LONGEST_PART = 255  # bytes of one name, as file systems have it
 DEEPEST = 20
@@ -132,9 +131,11 @@ def remove(project: Project, document_id: str) -> None:
 
 def questions_about(project: Project, document_id: str) -> tuple[Query, ...]:
     """The questions a document answers, by a needle or as a whole; without it they cannot be answered any more."""
+    # What is not extracted yet is left out: whoever asks waits, and no needle could be found in it.
+    documents = project.load_documents(extract_new=False).documents
     return tuple(
         query
-        for query in check_project(project).queries
+        for query in load_questions(project.questions, documents).queries
         if any(needle.document == document_id for needle in query.needles)
         or any(judged.document == document_id and judged.grade > 0 for judged in query.relevant)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import PurePosixPath
@@ -27,11 +28,12 @@ from experiments.progress import CancelledError
 from experiments.project import Project, find_encoder
 from experiments.provenance import PIPELINE
 from store import files as store
-from store.files import EXTRACTING, FAILED, QUEUED, STALE
+from store.files import EXTRACTING, FAILED, QUEUED, STALE, IndexingElsewhereError
 from store.tables import FileRow, TextRow
 from store.vectors import VectorCache
 
 Say = Callable[[str], object]
+_PATIENCE = 0.5  # seconds between two looks whether another indexing has ended
 _ROUNDS = 1_000  # of looking again for what came in the meantime
 
 
@@ -55,6 +57,7 @@ def index_documents(
     find: Callable[[str], Encoder] | None = None,
     say: Say = lambda _: None,
     stream: TextIO | None = None,
+    wait: bool = False,
 ) -> Indexed:
     """Bring every file that is new, changed, stale or waiting into the index; what is there already stays as it is.
 
@@ -67,6 +70,7 @@ def index_documents(
         find: How the model is found by name; as the project says by default.
         say: Told what a person should read.
         stream: Where progress is told; standard error when None.
+        wait: Whether to wait for the end of an indexing that runs, instead of refusing.
 
     Raises:
         ModelError: If the model cannot be found: nothing is changed then.
@@ -78,10 +82,20 @@ def index_documents(
     name = project.settings.gate_model
     encoder = find(name) if find else find_encoder(project, name)
     cache = open_cache(project.vectors, encoder.stamp)
-    settle_interrupted(engine)
-    indexing_id = store.begin_indexing(engine, pid=os.getpid(), host=socket.gethostname(), total=0)
+    indexing_id = _begin(engine, wait=wait)
     with _ended(engine, indexing_id), IndexingProgress(engine, indexing_id, stream=stream or sys.stderr) as progress:
         return _Indexer(engine, project, encoder, cache, progress, say).run()
+
+
+def _begin(engine: Engine, *, wait: bool) -> int:
+    while True:
+        settle_interrupted(engine)
+        try:
+            return store.begin_indexing(engine, pid=os.getpid(), host=socket.gethostname(), total=0)
+        except IndexingElsewhereError:
+            if not wait:
+                raise
+            time.sleep(_PATIENCE)
 
 
 def settle_interrupted(engine: Engine) -> None:
