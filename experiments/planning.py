@@ -79,6 +79,7 @@ def planned(project: Project, wanted: Wanted = DEFAULT) -> Iterator[str]:
             yield f"{name}: {plural(bench.to_embed({name: cuts}), 'text')} to embed, the others are cached."
         else:
             yield f"{name}: {bench.why_missing(name)}; its combinations will fail."
+    yield from bench.seconds.planned(settings, cuts, len(inputs.queries))
     answerable = sum(query.answerable for query in inputs.queries)
     pairs = len(combinations) * (len(combinations) - 1) // 2
     half = wilson(answerable // 2, answerable)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from experiments.late_interaction import LateRanker, index_tokens, missing_tokens
@@ -14,6 +14,8 @@ from experiments.reranking import Reranker
 from experiments.retrieval import Cut
 from experiments.second_model_loading import find_cross_encoder, find_token_encoder
 from experiments.second_models import PairScorer, SecondModel, TokenEncoder
+from experiments.settings import Settings
+from experiments.words import plural
 from store.pair_scores import PairScoreCache
 from store.stamped import StampMismatchError
 from store.tables import CombinationRow
@@ -56,6 +58,26 @@ class SecondBench:
     def why_missing(self, name: str | None) -> str:
         """Why a model was not found; empty where it was, or where none is needed."""
         return self._missing.get(name or "", "")
+
+    def planned(self, settings: Settings, cuts: Sequence[Cut], questions: int) -> Iterator[str]:
+        """What a sweep would do with its second models, a line each; how long that takes is known once some is done."""
+        for name in settings.rerankers if "rerank" in settings.retrievers else ():
+            if name not in self._rerankers:
+                yield f"{name}: {self._missing[name]}; its combinations will fail."
+                continue
+            pairs = sum(questions * min(self._depth, len(cut.chunks)) for cut in cuts) * len(settings.models)
+            known = self._rerankers[name].cache.count()
+            yield (
+                f"{name}: at most {plural(pairs, 'pair')} to score, hybrid's first {self._depth} chunks of every "
+                f"question, strategy and model; {known:,} are cached. Some tens of milliseconds each on a CPU."
+            )
+        for name in settings.late_models if "late" in settings.retrievers else ():
+            if name not in self._late:
+                yield f"{name}: {self._missing[name]}; its combinations will fail."
+                continue
+            texts = sorted({text for cut in cuts for text in cut.texts})
+            todo = len(missing_tokens(texts, self._late[name].store))
+            yield f"{name}: {plural(todo, 'text')} to embed token by token, the others are kept."
 
     def stamp(self, row: CombinationRow) -> ModelStamp | None:
         """Of a combination's second model; None where it needs none.

@@ -26,6 +26,11 @@ class PairScoreCache(StampedFile):
                 )
             }
 
+    def count(self) -> int:
+        """How many pairs are scored."""
+        with closing(self._connect()) as connection:
+            return int(connection.execute("SELECT COUNT(*) FROM score").fetchone()[0])
+
     def put(self, scores: Mapping[bytes, float]) -> None:
         """Add a batch, whole or not at all."""
         with closing(self._connect()) as connection, connection:

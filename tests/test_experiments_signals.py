@@ -8,8 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_outcomes import outcome, question_set
+from worlds import found, unanswerable
 
-from experiments.deciding.signals import compare_signals, lead, nearness, on_signals, resampled_areas, would_be_wrong
+from experiments.deciding.signals import (
+    compare_signals,
+    lead,
+    nearness,
+    on_scorer,
+    on_signals,
+    resampled_areas,
+    scorer_signal,
+    would_be_wrong,
+)
 from experiments.resampling import question_weights
 from experiments.stats.selective import augrc, aurc, risk_coverage_curve
 
@@ -134,3 +144,31 @@ def _timed(outcomes: list) -> float:
     begin = time.perf_counter()
     compare_signals(outcomes, seed=1)
     return time.perf_counter() - begin
+
+
+def scored_outcomes(scores):
+    """Twenty answerable questions, half of them kept, and ten unanswerable ones, with a score each."""
+    answered = [found(f"a{n}", f"n{n}", 1 if n < 10 else None, 0.5) for n in range(20)]
+    refused = [unanswerable(f"u{n}", "near", 0.5) for n in range(10)]
+    return [replace(one, scorer_score=score) for one, score in zip([*answered, *refused], scores, strict=True)]
+
+
+def test_a_second_models_score_is_judged_on_the_same_errors_as_the_distance():
+    outcomes = scored_outcomes([5.0 + n / 10 if n < 10 else -5.0 - n / 10 for n in range(30)])
+    judged = scorer_signal(outcomes, "best cross-encoder score", seed=1)
+    assert (judged.n, judged.wrong, judged.scored) == (30, 20, 30)
+    assert judged.augrc_difference.sign == 1  # it parts right from wrong where all distances are alike
+    (said,) = on_scorer(judged)
+    assert said.startswith("Further signal, not read by the gate: the best cross-encoder score refuses better than")
+    assert "20 of 30 questions would be answered wrongly" in said
+
+
+def test_a_score_that_says_what_the_distance_says_cannot_be_told_from_it():
+    judged = scorer_signal(scored_outcomes([1.0] * 30), "score", seed=1)
+    assert judged.augrc_difference.value == 0
+    assert "cannot be told apart as signals" in on_scorer(judged)[0]
+
+
+def test_without_a_second_model_nothing_is_said_of_one():
+    assert scorer_signal(scored_outcomes([None] * 30), "score", seed=1) is None
+    assert on_scorer(None) == ()

@@ -106,6 +106,68 @@ def compare_signals(
     )
 
 
+class ScorerSignal(NamedTuple):
+    """A second model's best score among the chunks the gate looks at, as a further signal for saying no."""
+
+    signal: Signal
+    augrc_difference: Estimate  # distance minus score, paired
+    n: int
+    wrong: int
+    scored: int  # questions for which there is a score
+
+
+def scorer_signal(
+    outcomes: Sequence[Recorded], label: str, *, seed: int, resamples: int = RESAMPLES, confidence: float = 0.95
+) -> ScorerSignal | None:
+    """Judge a second model's score as the distance is judged: on the same errors, questions and resamples.
+
+    Args:
+        outcomes: Of all questions of one combination.
+        label: What the score is called.
+        seed: Of the bootstrap.
+        resamples: Of the bootstrap.
+        confidence: Of every interval, strictly between 0 and 1.
+
+    Returns:
+        None where no question has a score: the combination has no second model.
+    """
+    scored = sum(outcome.scorer_score is not None for outcome in outcomes)
+    if not scored:
+        return None
+    wrong, weights = would_be_wrong(outcomes), question_weights(outcomes, seed=seed, resamples=resamples)
+    tails = ((1 - confidence) / 2, (1 + confidence) / 2)
+    score, distance = scorer_scores(outcomes), nearness(outcomes)
+    by_score = None if weights is None else resampled_areas(score, wrong, weights)
+    by_distance = None if weights is None else resampled_areas(distance, wrong, weights)
+    signal = _signal("scorer", label, risk_coverage_curve(score, wrong), by_score, tails)
+    paired = by_distance.augrc - by_score.augrc if by_score is not None and by_distance is not None else None
+    value = augrc(risk_coverage_curve(distance, wrong)) - signal.augrc.value
+    return ScorerSignal(signal, _estimate(value, paired, tails), len(wrong), int(wrong.sum()), scored)
+
+
+def scorer_scores(outcomes: Sequence[Recorded]) -> FloatArray:
+    """The second model's best score, shape (n,); minus infinity where nothing was scored: nothing speaks for it."""
+    return np.array([-np.inf if outcome.scorer_score is None else outcome.scorer_score for outcome in outcomes], float)
+
+
+def on_scorer(found: ScorerSignal | None) -> tuple[str, ...]:
+    """Whether the score refuses better than the distance; nothing where there is no second model."""
+    if found is None:
+        return ()
+    said = f"AUGRC difference {found.augrc_difference.words}"
+    areas = f"AURC {found.signal.aurc.words}, AUGRC {found.signal.augrc.words}"
+    basis = f"{areas}; {found.wrong:,} of {plural(found.n, 'question')} would be answered wrongly"
+    name = found.signal.label
+    if found.augrc_difference.low is None:
+        return (f"Further signal, the {name}: there are too few questions to compare it with the distance ({basis}).",)
+    verdict = {
+        1: f"the {name} refuses better than the nearest distance",
+        0: f"the {name} and the nearest distance cannot be told apart as signals",
+        -1: f"the nearest distance refuses better than the {name}",
+    }[found.augrc_difference.sign]
+    return (f"Further signal, not read by the gate: {verdict} ({said}; {basis}).",)
+
+
 def _signal(name: str, label: str, curve: RiskCoverageCurve, drawn: Areas | None, tails: tuple[float, float]) -> Signal:
     return Signal(
         name,

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from experiments.conditions import retrievers_in, strategies_in
 from experiments.deciding.costs import CostCurve, CostRow, on_costs
-from experiments.deciding.signals import SignalComparison, on_signals
+from experiments.deciding.signals import SignalComparison, on_scorer, on_signals, scorer_signal
 from experiments.gate import GATE_SIZE
-from experiments.naming import short_model
+from experiments.naming import scale_of, short_model
 from experiments.outcomes import Outcome
 from experiments.reading import arm_of
 from experiments.reviewing.context_size import ContextSize, context_sizes, on_context_sizes
@@ -224,7 +224,7 @@ def build(
         ),
         context_words=on_context_sizes(sizes) if sizes else "",
         signals=signals,
-        signal_sentences=on_signals(signals) if signals else (),
+        signal_sentences=(*on_signals(signals), *_further(read)) if signals else (),
         risk_coverage=threshold_figures.risk_coverage(signals) if signals else {"data": []},
         outcomes_figure=threshold_figures.outcomes_over(outcomes, ends),
         outcomes_words=threshold_words.outcomes_words(outcomes, ends),
@@ -233,6 +233,12 @@ def build(
         distance_rows=threshold_words.distance_rows(outcomes),
         links=links,
     )
+
+
+def _further(read: Read) -> tuple[str, ...]:
+    """What a second model's score would do as a signal; nothing where there is none."""
+    name = f"best {scale_of(read.combination.retriever)} score of the chunks the gate looks at"
+    return on_scorer(scorer_signal(read.outcomes, name, seed=read.seed))
 
 
 def _price(curve: CostCurve, here: CostRow, ends: tuple[float, float]) -> Price:
