@@ -52,9 +52,10 @@ def planned(project: Project, wanted: Wanted = DEFAULT) -> Iterator[str]:
     settings = project.settings
     bench = Workbench(project, inputs)
     combinations = settings.combinations
+    own = "".join(f", and your own {one.name}" for one in settings.own)
     yield (
         f"{plural(len(combinations), 'combination')}: {plural(len(settings.strategies), 'strategy', 'strategies')} x "
-        f"{', '.join(settings.retrievers)} x {', '.join(settings.models)}; "
+        f"{', '.join(settings.retrievers)} x {', '.join(settings.models)}{own}; "
         f"{plural(len(settings.thresholds), 'threshold')} and none are read from each."
     )
     cuts = []
@@ -72,8 +73,8 @@ def planned(project: Project, wanted: Wanted = DEFAULT) -> Iterator[str]:
         yield f"Warning: {shallow}"
     for warning in language_warnings(inputs.documents, inputs.queries, settings, bench.languages):
         yield f"Warning: {warning}"
-    for own in settings.own:
-        yield f"{own.name}: {_to_ask(own, project, inputs)}"
+    for mine in settings.own:
+        yield f"{mine.name}: {_to_ask(mine, project, inputs)}"
     for name in settings.models:
         if bench.has(name):
             yield f"{name}: {plural(bench.to_embed({name: cuts}), 'text')} to embed, the others are cached."

@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import Engine
 
 from corpus.questions import Query
-from experiments.evaluation import Cutting, score
+from experiments import measures
+from experiments.evaluation import Cutting, Number, score
 from experiments.models import ModelError, ModelStamp
 from experiments.own.responses import CANNOT_BE_JUDGED, OwnError
 from experiments.progress import CancelledError
@@ -25,6 +26,7 @@ from store import reads, writes
 from store.tables import CombinationRow
 
 Say = Callable[[str], None]
+_UNKNOWN = frozenset({measures.TRUNCATED.name})  # of a retriever of a team's own
 
 
 class Recorder:
@@ -67,6 +69,8 @@ class Recorder:
         numbers += token_numbers(
             retrieval.outcomes, self._queries, retrieval.omega, ks=self._settings.ks, seed=self._settings.seed
         )
+        if retrieval.own is not None:  # whether its encoder reads its chunks to their end is not known, and no zero
+            numbers = [Number(one.name, None, None, None, None, 0) if one.name in _UNKNOWN else one for one in numbers]
         combination_id = row.id or 0
         writes.record_combination(
             self._engine,

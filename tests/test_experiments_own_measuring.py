@@ -92,6 +92,7 @@ def test_what_its_chunks_destroy_is_not_known_without_them(tmp_path):
     assert loaded.measures[row.id]["destroyed"].n == 0
     assert loaded.measures[row.id]["destroyed"].value is None
     assert "chunks" not in loaded.measures[row.id]
+    assert (loaded.measures[row.id]["truncated"].value, loaded.measures[row.id]["truncated"].n) == (None, 0)
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])

@@ -62,6 +62,7 @@ def _located(name: str, own: Mapping[str, Any]) -> list[str]:
 
 
 def _chunks(name: str, own: Mapping[str, Any]) -> list[str]:
+    window = f"what the encoder of {name} cuts off is not known"
     if own["chunks_known"]:
-        return []
-    return [f"Which answers the chunks of {name} destroy is not known: it gives no chunk table."]
+        return [f"{window[:1].upper()}{window[1:]}."]
+    return [f"Which answers the chunks of {name} destroy is not known, as it gives no chunk table; {window}."]

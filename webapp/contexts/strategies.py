@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from experiments import measures
-from experiments.conditions import OWN, describe_spec, spec_in
+from experiments.conditions import describe_spec, spec_in
 from experiments.naming import names_of, short_model
 from experiments.pairs import compare
 from experiments.provenance import document_level
@@ -80,7 +80,7 @@ class Line(NamedTuple):
     strategy: str
     what: str
     retriever: str
-    settings: str  # BM25's, or what is asked of a retriever of one's own; empty where there are none to state
+    settings: str  # BM25's; empty where there are none to state
     model: str
     scorer: str  # the second model; empty where there is none
     kind: Kind
@@ -88,8 +88,8 @@ class Line(NamedTuple):
     recalls: tuple[Number, ...]
     mrr: Number
     losses: tuple[Number, ...]  # destroyed, truncated, not quotable
-    answered: str  # `61 of 64 requests answered`, of a retriever of one's own; empty of ours
-    chunks_known: bool  # else nobody knows what they destroy
+    answered: str  # `61 of 64 answered`, of a retriever of one's own; empty of ours
+    unknown: tuple[bool, ...]  # which of the losses nobody can know, of a retriever of one's own
     chunks: float | None
     tokens: float | None
     header: float | None
@@ -253,7 +253,7 @@ def _line(row: Row, sweep: SweepRow, choice: Choice, leader: Arm | None, names: 
         strategy=one.strategy,
         what=_what(sweep, one.strategy),
         retriever=one.retriever,
-        settings=_settings(sweep, one),
+        settings=_bm25(sweep) if one.retriever == "bm25" else "",
         model=short_model(one.model) if one.model else "",
         scorer=short_model(one.scorer) if one.scorer else "",
         kind="best" if leader and one.key == leader.key else "plain",
@@ -262,7 +262,7 @@ def _line(row: Row, sweep: SweepRow, choice: Choice, leader: Arm | None, names: 
         mrr=numbers.get(measures.MRR.name),
         losses=tuple(numbers.get(each.name) for each in LOSSES),
         answered=_answered(one),
-        chunks_known=one.stamp.get("own", {}).get("chunks_known", True),
+        unknown=_unknown(one),
         chunks=chunks,
         tokens=tokens,
         header=header,
@@ -272,22 +272,21 @@ def _line(row: Row, sweep: SweepRow, choice: Choice, leader: Arm | None, names: 
     )
 
 
-def _settings(sweep: SweepRow, one: CombinationRow) -> str:
-    """What must be known of a retriever beside its name."""
-    if one.strategy == OWN:
-        return str(sweep.settings.get("own", {}).get(one.retriever, {}).get("asks", ""))
-    return _bm25(sweep) if one.retriever == "bm25" else ""
-
-
 def _bm25(sweep: SweepRow) -> str:
     """BM25's parameters, which may break between two of them but not within one."""
     numbers: str = sweep.settings.get("bm25", "").partition(", tokens")[0]
     return numbers.replace(" = ", "\u00a0=\u00a0")
 
 
+def _unknown(one: CombinationRow) -> tuple[bool, ...]:
+    """What its chunks destroy without a chunk table, and what its encoder cuts off, whatever that is."""
+    own = one.stamp.get("own")
+    return (False, False, False) if own is None else (not own["chunks_known"], True, False)
+
+
 def _answered(one: CombinationRow) -> str:
     went = tally_of(one)
-    return "" if went is None else went.words
+    return "" if went is None else f"{went.answered:,} of {went.n:,} answered"
 
 
 def _missing(row: CombinationRow, sweep: SweepRow) -> Missing:

@@ -55,7 +55,7 @@ def _sentence(measure: Measure, judged: bool) -> str:
 
 def notes(loaded: LoadedSweep, sources: Mapping[str, int]) -> tuple[str, ...]:
     """Sentences under the table; nothing is said that does not apply."""
-    recorded, own = loaded.recorded, on_own(loaded.combinations)
+    recorded, own = loaded.recorded, on_own(loaded.recorded)
     if not recorded:
         return tuple(own)
     said = [
