@@ -150,6 +150,14 @@ def test_without_a_baseline_a_loss_cannot_be_judged(judge):
     assert judged.results[0].sentence == "There is no baseline."
 
 
+def test_a_depth_that_was_not_measured_cannot_be_judged(judge):
+    result = one(judge(GateRules(loss=LossRule(20, 0.05)), side(number=2), side()))
+    assert (result.state, result.sentence) == (
+        "cannot be judged",
+        "The two sweeps were measured down to k = 4: add 20 to [sweep] k.",
+    )
+
+
 def test_destroyed_needles_are_counted_once_and_their_questions_named(judge):
     result = one(judge(GateRules(destroyed=1), side(destroyed=(0, 1, 2))))
     assert (result.state, result.numbers["destroyed"], result.numbers["n"]) == ("fail", 2, 12)

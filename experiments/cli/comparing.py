@@ -15,7 +15,7 @@ from experiments.project import open_project
 from experiments.reviewing.baselines import read_baseline
 from experiments.reviewing.references import find_sweep
 from experiments.reviewing.sides import Line, Side, line_of, sides
-from experiments.reviewing.whole_comparison import Comparison, compare, depths
+from experiments.reviewing.whole_comparison import Comparison, compare, deepest, depths
 from store.decisions import decision_in_force
 from store.engine import open_store
 
@@ -41,6 +41,8 @@ def compare_command(folder: Path | None, a: str, b: str, k: int | None, threshol
     engine = open_store(project.store_url)
     before, after = two_sides(engine, a, b, project.root)
     chosen = k if k is not None else max(depths(before, after))
+    if chosen > deepest(before, after):
+        raise click.UsageError(f"--at {chosen}: the two sweeps were measured down to k = {deepest(before, after)}")
     comparison = compare(before, after, chosen, _line(engine, after, threshold))
     click.echo(_written(comparison, form), nl=False)
     if comparison.may.claim == "nothing":

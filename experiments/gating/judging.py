@@ -17,7 +17,7 @@ from experiments.provenance import provenance
 from experiments.reviewing.baselines import read_baseline
 from experiments.reviewing.references import ReferenceUnknownError, find_sweep
 from experiments.reviewing.sides import Line, Side, line_of, sides
-from store import reads
+from store import reads, reads_compare
 from store.decisions import decision_in_force
 from store.tables import SweepRow
 
@@ -68,7 +68,7 @@ def candidate_of(engine: Engine, root: Path, wanted: str | None) -> tuple[Side, 
     if wanted is not None:
         row: SweepRow | None = find_sweep(engine, wanted, root)
     elif here.commit is not None:
-        rows = [each for each in reads.sweeps(engine, 1000) if each.commit == here.commit]
+        rows = reads_compare.sweeps_named(engine, "", number=None, prefix=here.commit)
         if not rows:
             raise CannotJudgeError(
                 f"no sweep here measured what is checked out, commit {here.commit[:12]}: `bluffline run` first, or "

@@ -8,7 +8,7 @@ from experiments.gate_rules import LossRule
 from experiments.gating.results import Broken, Result, State
 from experiments.reviewing.comparing import Comparability, Compared
 from experiments.reviewing.sides import Side
-from experiments.reviewing.whole_comparison import compare
+from experiments.reviewing.whole_comparison import compare, deepest
 from experiments.stats.resolution import fewest_discordant
 from experiments.verdicts.compare import on_comparability
 from experiments.words import NOTHING, counted, interval, p_value, plural
@@ -33,6 +33,9 @@ def judge_losses(
 
     if isinstance(baseline, str):
         return [unknown(key, baseline) for key in keys]
+    if rule.at > deepest(baseline, candidate):
+        shallow = f"The two sweeps were measured down to k = {deepest(baseline, candidate)}"
+        return [unknown(key, f"{shallow}: add {rule.at} to [sweep] k.") for key in keys]
     comparison = compare(baseline.only(keys), candidate.only(keys), rule.at, None, rule.alpha)
     found = {one.key: one for one in comparison.found}
     said = on_comparability(comparison.may, baseline.name, candidate.name)

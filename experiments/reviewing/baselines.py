@@ -26,7 +26,7 @@ _SWEEP = (
     *("hit_rule", "pipeline", "documents", "needles", "answerable", "near", "far", "settings", "versions"),
 )
 _TIMES = ("created_at", "author_date")
-_COMBINATION = ("key", "strategy", "retriever", "model", "state", "reason", "measured_in")
+_COMBINATION = ("key", "strategy", "retriever", "model", "scorer", "state", "reason", "measured_in")
 _MODEL = ("name", "files", "dimensions", "window", "precision")
 _QUESTION = (
     *("text", "phrasing", "stratum", "needle_id", "needle", "document", "start", "end", "needles", "require"),

@@ -89,6 +89,11 @@ def depths(before: Side, after: Side) -> tuple[int, ...]:
     )
 
 
+def deepest(before: Side, after: Side) -> int:
+    """The largest k that both sides were measured at; what lies further down one of them may not know."""
+    return min(int(max(side.sweep.settings["k"])) for side in (before, after))
+
+
 def compare(before: Side, after: Side, k: int, line: Line | None, alpha: float | None = None) -> Comparison:
     """Compare two sides.
 

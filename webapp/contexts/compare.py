@@ -11,6 +11,7 @@ from experiments import comparison_report
 from experiments.reviewing.comparing import Comparability
 from experiments.reviewing.flips import Difference
 from experiments.reviewing.whole_comparison import Comparison
+from experiments.verdicts import bluff_changes as verdicts_bluffs
 from experiments.verdicts import compare as verdicts_compare
 from experiments.words import plural
 from store.tables import SweepRow
@@ -135,7 +136,7 @@ def build(facts: Facts, choice: Choice, sweeps: Sequence[SweepRow], links: Links
     return CompareContext(
         verdict=f"{comparable} {verdict.headline}",
         verdict_kind=_kind(one),
-        asides=verdict.asides,
+        asides=(*verdict.asides, *_proven(one)),
         incomplete=comparison_report.incomplete(one),
         sides=(_side(one.before.sweep, links.sweep_a), _side(one.after.sweep, links.sweep_b)),
         choice=choice,
@@ -193,9 +194,18 @@ def _side(sweep: SweepRow, url: str) -> Side:
 def _kind(one: Comparison) -> str:
     """How firm the verdict is: solid where something is resolved, alarm where something got worse for certain."""
     readings = {verdicts_compare.reading(each, one.may, one.alpha) for each in one.found}
-    if "fewer" in readings:
+    if "fewer" in readings or "more" in _bluff_readings(one):
         return "warns"
     return "" if "more" in readings or readings == {"same"} else "open"
+
+
+def _bluff_readings(one: Comparison) -> set[str]:
+    return {verdicts_bluffs.reading(each, one.may, one.alpha) for each in one.bluffs.found}
+
+
+def _proven(one: Comparison) -> tuple[str, ...]:
+    """What became of the bluffs, where a change of them is proven: that belongs beside the verdict."""
+    return comparison_report.bluff_sentences(one)[:1] if _bluff_readings(one) & {"more", "fewer"} else ()
 
 
 def _questions(may: Comparability) -> str:
