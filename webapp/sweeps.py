@@ -8,7 +8,7 @@ from datetime import datetime
 from flask import g
 from sqlalchemy.exc import SQLAlchemyError
 
-from experiments.verdicts.hit_rules import on_questions
+from experiments.verdicts.hit_rules import on_questions, on_words
 from store import reads
 from store.tables import SweepRow
 from webapp.dashboard import dashboard
@@ -45,6 +45,7 @@ class Strip:
     unanswerable: int
     over: str  # what the answerable questions are asked over
     hit_rule: str
+    hit_words: str  # how words made for needles are to be read; empty where they mean what they say
     created_at: datetime
     mlflow_url: str | None
     mlflow_run_id: str | None
@@ -104,6 +105,7 @@ def strip_of(sweep: SweepRow, *, csv_url: str | None = None, json_url: str | Non
         unanswerable=sweep.near + sweep.far,
         over=on_questions(sweep.hit_rule, sweep.needles),
         hit_rule=sweep.hit_rule,
+        hit_words=on_words(sweep.hit_rule),
         created_at=sweep.created_at,
         mlflow_url=uri if uri.startswith(("http://", "https://")) else None,
         mlflow_run_id=sweep.mlflow_run_id,

@@ -138,6 +138,14 @@ def match_facts(text: str, needle: str, question: str) -> FactMatch:
     )
 
 
+def _match(text: str, query: Query) -> FactMatch:
+    """Compare an answer with what answers the question: all needles that are needed, or the one it holds best."""
+    if query.require == "all":
+        return match_facts(text, " ".join(needle.text for needle in query.needles), query.text)
+    found = [match_facts(text, needle.text, query.text) for needle in query.needles]
+    return max(found, key=lambda one: (one.contained, one.f1))  # max keeps the first of equals
+
+
 def token_f1(text: str, reference: str) -> float:
     """Token-overlap F1 of two texts, as bags of normalised tokens without stop words; 0 where one is empty.
 
@@ -173,9 +181,10 @@ def classify(
         return Classified(query.id, "refused", seconds=seconds)
     if text is None:
         raise ValueError(f"{query.id}: chunks were kept, but there is no answer to look at")
-    match = match_facts(text, query.needle.text, query.text)
+    match = _match(text, query)
     mode: Mode = "not in the prompt"
-    if in_prompt(answer, query.needle):
+    held = [in_prompt(answer, needle) for needle in query.needles]
+    if all(held) if query.require == "all" else any(held):
         mode = "answered" if match.contained else "lost by the generator"
     return Classified(query.id, mode, match, check, text, cut_off, seconds)
 

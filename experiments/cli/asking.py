@@ -236,13 +236,19 @@ def _ask_all(project: Project, asker: Asker, ways: Sequence[_Way], options: dict
 
     from experiments.asking.answering import classify_all
     from experiments.asking.failure_modes import Classified, count_modes
+    from experiments.provenance import document_level
     from experiments.sweep import read_inputs
 
     if len(ways) != 1:
         raise click.UsageError("--all takes one combination at a time: it writes an answer to every question")
     if not options["generator"]:
         raise click.UsageError("--all needs --generator: it says which answers the retriever loses and which the model")
-    queries = [query for query in read_inputs(project).queries if query.needle is not None][: options["limit"]]
+    inputs = read_inputs(project)
+    if document_level(inputs.hit_rule):
+        raise click.UsageError(
+            "--all looks for needles in answers, and these questions judge whole documents (document-level relevance)"
+        )
+    queries = [query for query in inputs.queries if query.needles][: options["limit"]]
     generator = _generator(project, options["generator"])
     results: list[Classified] = []
     interrupted = False

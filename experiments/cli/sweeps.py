@@ -11,12 +11,13 @@ from sqlalchemy import Engine
 
 from experiments.cli.errors import InterruptedCommand
 from experiments.cli.options import project_option
-from experiments.cli.tables import gain_lines, strategy_lines, threshold_lines
+from experiments.cli.tables import gain_lines, secondary_lines, strategy_lines, threshold_lines
 from experiments.own.responses import WITHOUT_NUMBERS
 from experiments.project import open_project
 from experiments.reading import LoadedSweep, UnknownSweepError, chunks_of, load_sweep
 from experiments.report import report
 from experiments.thresholds import extremes, read_thresholds
+from experiments.verdicts.hit_rules import on_questions
 from experiments.verdicts.own import on_own
 from experiments.verdicts.strategies import leader_of, on_depth, on_strategies, on_threshold
 from experiments.words import plural
@@ -91,17 +92,19 @@ def show(folder: Path | None, sweep: int | None, as_json: bool) -> None:
     """Print SWEEP (the newest when left out): verdicts and tables, or with --json every number there is."""
     project = open_project(folder)
     engine = open_store(project.store_url)
-    loaded = load_sweep(engine, sweep if sweep is not None else _newest(engine))
+    loaded = load_sweep(engine, sweep if sweep is not None else newest(engine))
     if as_json:
         click.echo(json.dumps(report(loaded), indent=1, ensure_ascii=False, allow_nan=False))
         return
     row = loaded.sweep
     commit = f"{row.commit[:12]}{' with uncommitted changes' if row.dirty else ''}" if row.commit else "no git"
     reason = f" ({row.reason})" if row.reason else ""
-    questions = f"{row.answerable} + {row.near + row.far} questions over {row.needles} needles"
+    questions = f"{row.answerable} + {row.near + row.far} questions {on_questions(row.hit_rule, row.needles)}"
     click.echo(f"Sweep {row.id}, {row.state}{reason}, {commit}, branch {row.branch or '-'}")
     click.echo(f"{row.documents} documents {row.corpus_hash[:8]}, {questions} {row.questions_hash[:8]}, {row.hit_rule}")
     for line in strategy_lines(loaded):
+        click.echo(line)
+    for line in secondary_lines(loaded):
         click.echo(line)
     for line in gain_lines(loaded):
         click.echo(line)
@@ -113,8 +116,13 @@ def show(folder: Path | None, sweep: int | None, as_json: bool) -> None:
     _verdicts(loaded)
 
 
-def _newest(engine: Engine) -> int:
-    newest = reads.latest_sweep(engine)
-    if newest is None or newest.id is None:
+def newest(engine: Engine) -> int:
+    """The id of the newest sweep.
+
+    Raises:
+        UnknownSweepError: If there is none.
+    """
+    row = reads.latest_sweep(engine)
+    if row is None or row.id is None:
         raise UnknownSweepError("to show", None)
-    return newest.id
+    return row.id

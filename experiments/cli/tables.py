@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from experiments import measures
+from experiments.provenance import document_level
 from experiments.reading import LoadedSweep
 from experiments.stats.intervals import Proportion
 from experiments.thresholds import ThresholdRow
 from experiments.verdicts.gains import gains, milliseconds_of, on_gain, on_token_vectors
+from experiments.verdicts.hit_rules import on_words
 from experiments.verdicts.strategies import Arm
 from experiments.words import NOTHING, interval
 from store.tables import MeasureRow
@@ -25,9 +27,31 @@ def strategy_lines(loaded: LoadedSweep) -> Iterator[str]:
         numbers = loaded.measures.get(row.id or 0, {})
         cells = "".join(f"  {_estimate(numbers.get(measure.name)):<18}" for measure in shown)
         destroyed, chunks = numbers.get(measures.DESTROYED.name), numbers.get(measures.CHUNKS.name)
-        lost = f"{destroyed.hits}/{destroyed.n}" if destroyed else NOTHING
+        lost = f"{destroyed.hits}/{destroyed.n}" if destroyed and destroyed.n else NOTHING
         yield f"{row.key:<{width}}{cells}  {lost:<9}  {int(chunks.value or 0) if chunks else NOTHING:>6}"
-    yield f"95 % intervals: Wilson over n = {loaded.sweep.answerable} questions; MRR by bootstrap over needles."
+    unit = "questions" if document_level(loaded.sweep.hit_rule) else "needles"
+    yield f"95 % intervals: Wilson over n = {loaded.sweep.answerable} questions; MRR by bootstrap over {unit}."
+    said = on_words(loaded.sweep.hit_rule)
+    if said:
+        yield said
+
+
+def secondary_lines(loaded: LoadedSweep) -> Iterator[str]:
+    """NDCG and recall of judged documents, or token-level scores at the largest k; nothing where none are recorded."""
+    ks = loaded.sweep.settings["k"]
+    judged = document_level(loaded.sweep.hit_rule)
+    shown = measures.document_measures(ks) if judged else measures.token_measures([max(ks)])
+    numbers = {row.key: loaded.measures.get(row.id or 0, {}) for row in loaded.recorded}
+    if not any(measure.name in each for measure in shown for each in numbers.values()):
+        return
+    width = max(map(len, numbers))
+    yield ""
+    yield " " * width + "".join(f"  {measure.label:<20}" for measure in shown)
+    for key, each in numbers.items():
+        yield f"{key:<{width}}" + "".join(f"  {_estimate(each.get(measure.name)):<20}" for measure in shown)
+    counted = max((each[m.name].n for each in numbers.values() for m in shown if m.name in each), default=0)
+    unit = "questions" if judged else "needles"
+    yield f"Means over {counted} questions, 95 % intervals by bootstrap over {unit}."
 
 
 def gain_lines(loaded: LoadedSweep) -> Iterator[str]:

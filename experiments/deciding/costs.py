@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.outcomes import Recorded
+from experiments.outcomes import Recorded, judges_documents
 from experiments.resampling import RESAMPLES, question_weights
 from experiments.stats.intervals import Proportion, wilson
 from experiments.stats.selective import Costs, ThresholdCounts, expected_cost, threshold_counts
 from experiments.thresholds import nearest_distances, needle_distances
+from experiments.verdicts.hit_rules import DOCUMENT_LEVEL
 from experiments.words import NOTHING, counted, interval, listed, plural
 
 # Only the ratios matter, so the costs have no unit: a refusal, after which somebody asks a colleague, is 1. A wrong
@@ -149,7 +150,7 @@ def cost_curve(
         unanswerable_share,
         confidence,
         counts.n_answerable,
-        len(needles),
+        0 if judges_documents(outcomes) else len(needles),
         counts.n_unanswerable,
     )
 
@@ -251,8 +252,9 @@ def on_costs(curve: CostCurve) -> tuple[str, ...]:
 
 
 def _alike(curve: CostCurve) -> str:
+    over = f"over {plural(curve.needles, 'needle')}" if curve.needles else f"by {DOCUMENT_LEVEL}"
     basis = (
-        f"{plural(curve.answerable, 'answerable question')} over {plural(curve.needles, 'needle')} and "
+        f"{plural(curve.answerable, 'answerable question')} {over} and "
         f"{plural(curve.unanswerable, 'unanswerable question')}"
     )
     if curve.cheapest.low is None:

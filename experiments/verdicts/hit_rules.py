@@ -23,6 +23,16 @@ def on_hits(rule: str) -> str:
     )
 
 
+def on_words(rule: str) -> str:
+    """How words made for needles are to be read under a hit rule; empty where they mean what they say."""
+    if not document_level(rule):
+        return ""
+    return (
+        "Document-level relevance: where needles are spoken of, read a chunk of a relevant document (kept, returned, "
+        "nearest), and count by question; destroyed, truncated and quotable do not apply."
+    )
+
+
 def on_questions(rule: str, needles: int) -> str:
     """What the answerable questions of a sweep are asked over."""
     return f"by {DOCUMENT_LEVEL}" if document_level(rule) else f"over {plural(needles, 'needle')}"

@@ -13,6 +13,7 @@ from experiments.reviewing.flips import Difference
 from experiments.reviewing.whole_comparison import Comparison
 from experiments.verdicts import bluff_changes as verdicts_bluffs
 from experiments.verdicts import compare as verdicts_compare
+from experiments.verdicts.hit_rules import DOCUMENT_LEVEL
 from experiments.words import plural
 from store.tables import SweepRow
 from webapp.contexts import compare_bluffs, compare_figure, compare_tables
@@ -208,8 +209,13 @@ def _proven(one: Comparison) -> tuple[str, ...]:
     return comparison_report.bluff_sentences(one)[:1] if _bluff_readings(one) & {"more", "fewer"} else ()
 
 
+def _over(may: Comparability, needles: int) -> str:
+    judged = any(row.relevant for row in may.shared.values())
+    return f"by {DOCUMENT_LEVEL}" if judged else f"over {plural(needles, 'needle')}"
+
+
 def _questions(may: Comparability) -> str:
     if may.claim == "nothing":
         return "no question is shared"
     needles = len({row.needle_id for row in may.shared.values()})
-    return f"{plural(len(may.shared), 'shared answerable question')} over {plural(needles, 'needle')}"
+    return f"{plural(len(may.shared), 'shared answerable question')} {_over(may, needles)}"

@@ -243,5 +243,6 @@ def _strip(csv_url: str, json_url: str) -> Strip:
         sweep_id=41, state="finished", reason=None, commit="7c1e9ab5d2f04417", branch="main", dirty=True,
         corpus_hash="e41f0c77aa12", documents=13, answerable=64, unanswerable=30, over="over 32 needles",
         created_at=datetime.now(UTC) - timedelta(hours=2, minutes=10), mlflow_url=None,
-        mlflow_run_id="5f2c0d1e", hit_rule="whole-needle-in-embedded-range/1", csv_url=csv_url, json_url=json_url,
+        mlflow_run_id="5f2c0d1e", hit_rule="whole-needle-in-embedded-range/1", hit_words="",
+        csv_url=csv_url, json_url=json_url,
     )  # fmt: skip
