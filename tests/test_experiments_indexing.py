@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -365,3 +366,22 @@ def test_documents_that_all_lie_in_one_file_are_indexed_line_by_line(engine, pro
     assert states(engine) == {"a": "indexed", "b": "indexed"}
     path.write_text("".join(json.dumps(one) + "\n" for one in [{**lines[0], "text": "Alpha moved."}]))
     assert index(engine, collected) == (1, 0, 1, 2)
+
+
+def test_locators_survive_indexing_again_and_follow_an_edit(engine, project):
+    path = project.documents / "talk.vtt"
+    path.write_text("WEBVTT\n\n00:00.000 --> 00:02.000\nHello there.\n\n00:05.000 --> 00:07.000\nGoodbye then.\n")
+    index(engine, project)
+    before = files.file(engine, "talk.vtt")
+    assert [place for _, _, place in before.locators] == ["t=0,2", "t=5,7"]
+    files.set_state(engine, ["talk.vtt"], "indexed", pipeline="0")  # an upgrade: the file is the same
+    assert index(engine, project).indexed == 1
+    after = files.file(engine, "talk.vtt")
+    assert (after.locators, after.text_sha256) == (before.locators, before.text_sha256)
+    shutil.rmtree(project.extracted, ignore_errors=True)  # and where nothing is remembered of the first time
+    files.set_state(engine, ["talk.vtt"], "indexed", pipeline="0")
+    assert index(engine, project).indexed == 1
+    assert files.file(engine, "talk.vtt").locators == before.locators
+    path.write_text(path.read_text().replace("00:05", "00:04"))
+    index(engine, project)
+    assert [place for _, _, place in files.file(engine, "talk.vtt").locators] == ["t=0,2", "t=4,7"]

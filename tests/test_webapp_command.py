@@ -13,7 +13,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from small_project import small_project
 
+from experiments.provenance import PIPELINE
+from store import files
+from store.engine import open_store
+from store.tables import FileRow
+from webapp import command
 from webapp.command import serve
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -130,3 +136,20 @@ def answers(port, process):
         finally:
             connection.close()
     return False
+
+
+def test_what_an_upgrade_made_stale_is_taken_up_when_the_dashboard_starts(tmp_path, monkeypatch):
+    project, started = small_project(tmp_path / "project"), []
+    monkeypatch.setattr(command, "start_indexing", lambda *arguments, **more: bool(started.append(more)) or True)
+    assert not command._take_up(project)  # nothing was ever indexed
+    engine = open_store(project.store_url)
+    row = FileRow(
+        document_id="a.md", bytes=1, file_sha256="0" * 64, state="indexed", changed_at=files.now(),
+        stamp={"name": "old"}, pipeline=PIPELINE, extractor="old/0", extraction={"format": "markdown"},
+    )  # fmt: skip
+    files.add_files(engine, [row])
+    assert command._take_up(project)
+    assert started == [{"has_project": True}]
+    files.set_state(engine, ["a.md"], "failed")
+    assert not command._take_up(project)
+    engine.dispose()

@@ -10,8 +10,12 @@ import click
 from flask import Flask
 
 from experiments.cli.options import project_option
+from experiments.indexing.stamps import stamps_of, why_stale
+from experiments.launching import start_indexing
 from experiments.project import Project, open_project
+from store import files
 from store.engine import open_store
+from store.files import EXTRACTING, QUEUED, STALE
 from webapp import app as application
 from webapp.security import loopback_hosts
 
@@ -39,6 +43,8 @@ def serve(folder: Path | None, host: str | None, port: int | None) -> None:
         raise CannotServeError(str(error)) from error
     app = dashboard_of(project, host, port)
     _require_free(host, port)
+    if _take_up(project):
+        click.echo("documents are indexed again in the background: /documents shows how far it is")
     click.echo(f"{project.name}: http://{_authority(host, port)}/ (stop with Ctrl-C)")
     try:
         application.serve(app, host, port)
@@ -58,6 +64,23 @@ def dashboard_of(project: Project, host: str, port: int) -> Flask:
         tags_decisions=True,
         largest_upload=project.largest_upload,
     )
+
+
+def _take_up(project: Project) -> bool:
+    """Let the indexer go on with what an upgrade made stale, or what a process that ended left waiting.
+
+    Returns:
+        Whether it was started. Where nothing was ever indexed, nothing is.
+    """
+    engine = open_store(project.store_url)
+    try:
+        rows = files.files(engine)
+        now = stamps_of(project) if rows else None
+        if now is None or not any(row.state in (QUEUED, EXTRACTING, STALE) or why_stale(row, now) for row in rows):
+            return False
+        return start_indexing(engine, project.root, has_project=project.file is not None)
+    finally:
+        engine.dispose()
 
 
 def _require_free(host: str, port: int) -> None:
