@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -11,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.model_stamps import ModelStamp
-from experiments.models import BATCH, Encoder
+from experiments.models import BATCH as PASSED_AT_ONCE
+from experiments.models import Encoder
 from store.vectors import CachedVector, VectorCache
 
 Kind = Literal["document", "query"]
+BATCH = 4 * PASSED_AT_ONCE  # texts handed to an encoder at once, and written at once; it sorts them by their tokens
+_PIECES = re.compile(r"\w+|[^\w\s]")
 Advance = Callable[[int], object]  # told how many texts were embedded since the last call
 
 
@@ -47,10 +51,14 @@ def key_of(kind: Kind, text: str) -> bytes:
 
 
 def missing(kind: Kind, texts: Sequence[str], cache: VectorCache) -> list[str]:
-    """The distinct texts that are not in the cache, longest first so that a batch holds texts of one length."""
+    """The distinct texts that are not in the cache, longest first so that a batch holds texts of one length.
+
+    Words and signs are counted, because they are much nearer to tokens than characters are.
+    """
     distinct = {key_of(kind, text): text for text in texts}
     known = cache.get(list(distinct))
-    return sorted((text for key, text in distinct.items() if key not in known), key=lambda text: (-len(text), text))
+    todo = [text for key, text in distinct.items() if key not in known]
+    return sorted(todo, key=lambda text: (-len(_PIECES.findall(text)), -len(text), text))
 
 
 def embed(kind: Kind, texts: Sequence[str], encoder: Encoder, cache: VectorCache, advance: Advance) -> Embedded:

@@ -21,6 +21,7 @@ from experiments.model_files import (
 )
 from experiments.model_specs import Kind, ModelSpec, plain_spec
 from experiments.model_stamps import ModelError, ModelStamp
+from experiments.tokenising import token_starts, tokenised
 
 __all__ = [
     "BATCH",
@@ -86,25 +87,23 @@ class SentenceEncoder:
         return self._encode("query", texts)
 
     def _encode(self, kind: str, texts: Sequence[str]) -> EncodedBatch:
+        if not texts:
+            return EncodedBatch(np.zeros((0, self.stamp.dimensions), np.float32), [], [])
         model = self._model()
-        encode = model.encode_document if kind == "document" else model.encode_query
-        encoded = encode(
-            list(texts),
-            batch_size=BATCH,
-            normalize_embeddings=self.stamp.precision == "fp32",
-            convert_to_tensor=True,
-            show_progress_bar=False,
-        )
-        vectors = np.ascontiguousarray(encoded.float().cpu().numpy()).reshape(len(texts), -1)
-        if self.stamp.precision != "fp32":  # a norm rounded to eight bits would not be 1
-            vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        if texts and vectors.shape[1] != self.stamp.dimensions:
+        prompt = model.prompts.get(kind) or ""
+        read = tokenised(model.tokenizer, texts, prompt, self.stamp.window)
+        if _reads_plain_tokens(model, prompt):
+            vectors = _in_batches(model, kind, read.ids)
+        else:
+            encode = model.encode_document if kind == "document" else model.encode_query
+            vectors = encode(list(texts), batch_size=BATCH, convert_to_tensor=True, show_progress_bar=False)
+        unit = vectors / vectors.norm(dim=1, keepdim=True)
+        if unit.shape[1] != self.stamp.dimensions:
             raise ModelError(
-                f"the model {self.stamp.name} gives vectors of {vectors.shape[1]} dimensions, but its files say "
+                f"the model {self.stamp.name} gives vectors of {unit.shape[1]} dimensions, but its files say "
                 f"{self.stamp.dimensions}"
             )
-        starts, seen = token_starts(model.tokenizer, texts, model.prompts.get(kind) or "", self.stamp.window)
-        return EncodedBatch(vectors, starts, seen)
+        return EncodedBatch(np.ascontiguousarray(unit.cpu().numpy(), dtype=np.float32), read.starts, read.seen)
 
     def _model(self) -> Any:
         if self._loaded is None:
@@ -134,6 +133,46 @@ def _load(folder: Path, spec: ModelSpec) -> Any:
         if prompt is not None:
             model.prompts[kind] = prompt
     return model
+
+
+def _reads_plain_tokens(model: Any, prompt: str) -> bool:
+    """Whether a model reads tokens and nothing else, so that they need not be made a second time."""
+    from sentence_transformers.base.modules import Transformer  # noqa: PLC0415 - loaded by now
+
+    tokenizer = model.tokenizer
+    names = set(getattr(tokenizer, "model_input_names", ()))
+    without_prompt = any(not getattr(module, "include_prompt", True) for module in model)
+    return (
+        isinstance(model[0], Transformer)
+        and "text" in model.modalities
+        and "message" not in model.modalities
+        and {"input_ids", "attention_mask"} <= names <= {"input_ids", "attention_mask", "token_type_ids"}
+        and getattr(tokenizer, "truncation_side", "right") == "right"
+        and tokenizer.pad_token_id is not None
+        and not (prompt and without_prompt)
+    )
+
+
+def _in_batches(model: Any, kind: str, ids: Sequence[list[int]]) -> Any:
+    """Sentence vectors in float32, in the order given; a batch holds texts of nearly one length, to pad little."""
+    import torch  # noqa: PLC0415 - loaded by now
+
+    left, pad = model.tokenizer.padding_side == "left", model.tokenizer.pad_token_id
+    longest_first = sorted(range(len(ids)), key=lambda place: -len(ids[place]))
+    found = []
+    for start in range(0, len(ids), BATCH):
+        batch = [ids[place] for place in longest_first[start : start + BATCH]]
+        width = len(batch[0])
+        tokens = torch.full((len(batch), width), pad, dtype=torch.long)
+        mask = torch.zeros((len(batch), width), dtype=torch.long)
+        for row, own in enumerate(batch):
+            where = slice(width - len(own), width) if left else slice(0, len(own))
+            tokens[row, where], mask[row, where] = torch.tensor(own), 1
+        with torch.inference_mode():
+            features = {"input_ids": tokens.to(model.device), "attention_mask": mask.to(model.device)}
+            found.append(model(features, task=kind)["sentence_embedding"].float())
+    vectors = torch.cat(found)
+    return vectors[torch.tensor(np.argsort(longest_first), device=vectors.device)]
 
 
 def to_float32(_module: Any, _arguments: Any, features: dict[str, Any]) -> dict[str, Any]:
@@ -169,43 +208,6 @@ def loading(stamp: ModelStamp) -> Iterator[None]:
         raise ModelError(f"the model {stamp.name} cannot be loaded from its files: {error}") from error
     finally:
         logging.set_verbosity(verbosity)
-
-
-def token_starts(
-    tokenizer: Any, texts: Sequence[str], prompt: str, window: int
-) -> tuple[list[NDArray[np.uint32]], list[int]]:
-    """Where tokens begin, and how many characters of each text the encoder reads.
-
-    The tokeniser is asked without truncation, so that what lies beyond the window is known and can be said aloud.
-
-    Args:
-        tokenizer: A fast tokeniser.
-        texts: Any texts.
-        prompt: Put in front of each of them.
-        window: Tokens, special ones included.
-
-    Returns:
-        Characters at which the tokens of each text begin, special tokens left out, and characters inside the window.
-    """
-    tokenizer = getattr(tokenizer, "backend_tokenizer", tokenizer)  # the fast tokeniser under transformers' wrapper
-    truncation, padding = tokenizer.truncation, tokenizer.padding
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    try:
-        encodings = tokenizer.encode_batch([prompt + text for text in texts])
-    finally:
-        if truncation:
-            tokenizer.enable_truncation(**truncation)
-        if padding:
-            tokenizer.enable_padding(**padding)
-    starts, seen = [], []
-    for text, encoding in zip(texts, encodings, strict=True):
-        special = np.asarray(encoding.special_tokens_mask, bool)
-        spans = np.asarray(encoding.offsets, np.int64).reshape(-1, 2)[~special] - len(prompt)
-        room = window - int(special.sum())
-        starts.append(spans[:, 0].clip(min=0).astype(np.uint32))
-        seen.append(len(text) if len(spans) <= room else int(max(spans[room - 1, 1], 0)))
-    return starts, seen
 
 
 def find_model(model: str | ModelSpec, models: Path = Path("var/models")) -> SentenceEncoder:

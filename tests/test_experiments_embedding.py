@@ -70,11 +70,11 @@ def test_what_was_embedded_before_a_failure_is_kept(cache: VectorCache, monkeypa
             raise OSError("No space left on device")
         put(vectors)
 
-    texts = [f"text {number}" for number in range(100)]
+    texts = [f"text {number}" for number in range(300)]
     with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
         patch.setattr(cache, "put", twice)
         embed("document", texts, WordEncoder(), cache, ignore)
-    assert embed("document", texts, WordEncoder(), cache, ignore).computed == 100 - 2 * 32
+    assert embed("document", texts, WordEncoder(), cache, ignore).computed == 300 - 2 * 128
 
 
 def test_no_texts_are_an_empty_matrix_of_the_right_width(cache: VectorCache) -> None:
