@@ -88,6 +88,15 @@ def test_a_baseline_file_stands_for_its_sweep(told, tmp_path):
     assert "base.json:1: not readable as JSON" in error
 
 
+def test_the_baseline_of_the_project_lies_beside_its_file_wherever_the_command_is_started(told, made, tmp_path):
+    url = f"\n[store]\nurl = 'sqlite:///{made}/var/bluffline.db'\n"
+    other = make_project(tmp_path / "other", more=f'{RULES}baseline = "kept.json"\n{url}')
+    assert told(2, "--save-baseline", other / "kept.json", folder=other)[0] == 0
+    code, out, _ = told("try", folder=other)
+    assert code == 1
+    assert "  against kept.json: commit 222222222222, branch main" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

@@ -82,7 +82,10 @@ def gate(
         if save_baseline is not None:
             _save(candidate, save_baseline, write_baseline(candidate, line_of(decision_in_force(engine))))
             return
-        baseline = baseline_of(engine, project.root, against or project.gate.baseline, candidate)
+        configured = project.gate.baseline
+        if configured is not None and (project.root / configured).is_file():
+            configured = str(project.root / configured)  # of the project, wherever the command was started
+        baseline = baseline_of(engine, project.root, against or configured, candidate)
         judged = judge(engine, project.gate, candidate, baseline, asides)
     except CannotJudgeError as error:
         _write_refusal(str(error), junit_file, markdown_file, summary)

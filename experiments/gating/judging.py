@@ -99,9 +99,8 @@ def baseline_of(engine: Engine, root: Path, wanted: str | None, candidate: Side)
     """
     if wanted is None:
         return 'There is no baseline: name a sweep or a file, `baseline = "main"` in [gate] or --against.'
-    file = next((place for place in (Path.cwd() / wanted, root / wanted) if place.is_file()), None)
-    if file is not None:
-        return read_baseline(file)
+    if Path(wanted).is_file():
+        return read_baseline(Path(wanted))
     if wanted.endswith(".json"):
         how = f"`bluffline gate --save-baseline {wanted}` writes it"
         return f"There is no baseline: the file {wanted} is not there; {how}."
