@@ -46,8 +46,13 @@ def headings(text: str) -> tuple[Heading, ...]:
 
 def title_heading(text: str) -> Heading | None:
     """Return the first heading of level 1 that has words, an underlined one only where no other is; or None."""
-    found = [heading for heading in _scan(text) if heading.level == 1 and heading.title]
-    return min(found, key=lambda heading: heading.underlined, default=None)
+    underlined = None
+    for heading in _scan(text):
+        if heading.level == 1 and heading.title:
+            if not heading.underlined:
+                return heading
+            underlined = underlined or heading
+    return underlined
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:

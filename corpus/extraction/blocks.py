@@ -12,6 +12,7 @@ DEEPEST = 6
 CELLS = "\t"  # between the cells of a row that stand without the names of their columns
 # Signs that would make a heading or a block of code of a line that is none. Behind a line of words, dashes alone would.
 _MARKS = re.compile(r"^(?= {0,3}(?:#{1,6}(?:[ \t]|$)|`{3,}|~{3,}|(?:=+|-+)[ \t]*$))", re.MULTILINE)
+_FIRST_MARKS = frozenset("#`~=-")
 _BLANK_LINES = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufeff\ufffe\uffff\ud800-\udfff]")
 _ENDS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -46,6 +47,7 @@ class Rendered(NamedTuple):
 
     text: str
     locators: tuple[Locator, ...]
+    headings: int  # how many, the title included
 
 
 def paragraph(text: str, place: str = "") -> Block:
@@ -98,12 +100,14 @@ def rendered(blocks: Sequence[Block], title: str | None = None) -> Rendered:
     if parts:
         parts.append("\n")
         length += 1
-    return Rendered("".join(parts), _closed(spans, length))
+    return Rendered("".join(parts), _closed(spans, length), sum(1 for level in levels if level))
 
 
 def _escaped(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
     """Put a backslash before signs that would make something else of a line than the words it is."""
-    whole = "".join([piece.text for piece in pieces])
+    whole = pieces[0].text if len(pieces) == 1 else "".join([piece.text for piece in pieces])
+    if whole.lstrip(" ")[:1] not in _FIRST_MARKS and "\n" not in whole:
+        return pieces
     marks = [match.start() for match in _MARKS.finditer(whole)]
     if not marks:
         return pieces

@@ -33,7 +33,13 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
     cells = [[Cell(plain(value).strip(), not _NUMBER.match(value.strip())) for value in row] for row in rows]
     whole = rendered(list(sheet_blocks(Sheet("1", cells), named=False)))
     warnings = _uneven(rows)
-    return Extracted(whole.text, None, whole.locators, Extraction(format_name, tables=1, warnings=warnings), encoding)
+    return Extracted(
+        whole.text,
+        None,
+        whole.locators,
+        Extraction(format_name, headings=whole.headings, tables=1, warnings=warnings),
+        encoding,
+    )
 
 
 def _rows(text: str, delimiter: str, *, strict: bool = True) -> list[list[str]]:

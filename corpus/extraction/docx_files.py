@@ -52,7 +52,9 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
         raise ExtractionError("damaged", f"the Word document cannot be opened ({error})", _ANEW) from None
     title = reader.title or None
     whole = rendered(blocks, title)
-    return Extracted(whole.text, title, whole.locators, Extraction(format_name, tables=reader.tables))
+    return Extracted(
+        whole.text, title, whole.locators, Extraction(format_name, headings=whole.headings, tables=reader.tables)
+    )
 
 
 class _Reader:

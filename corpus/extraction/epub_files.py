@@ -55,7 +55,7 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
             tables += page.tables
     whole = rendered(blocks, title or None)
     partial = tuple(f"chapter {key} is named but not in the file" for key in missing)
-    facts = Extraction(format_name, pages=len(spine), tables=tables, partial=partial)
+    facts = Extraction(format_name, headings=whole.headings, pages=len(spine), tables=tables, partial=partial)
     return Extracted(whole.text if blocks else "", title or None, whole.locators, facts)
 
 

@@ -66,7 +66,8 @@ class Extraction:
         dropped: Running headers and footers left out.
         ocr: Confidence of every page that was read from a picture.
         replacement_characters: U+FFFD in the text: characters that were lost before.
-        suspicious_words: Share of words that no language writes, 0 to 1: letters of a broken font, mostly.
+        suspicious_words: Share of words that no language writes, 0 to 1: letters of a broken font, mostly. Of a long
+            text slices are looked at.
         partial: What is missing from the text, one sentence each, as "1 cue with a faulty time on line 9 is left out".
         warnings: What a person should look at, one sentence each.
     """

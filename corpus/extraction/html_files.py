@@ -66,7 +66,13 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
     text, encoding = decode_html(data)
     page = read_page(text)
     whole = rendered(page.blocks, page.title if page.blocks else None)
-    return Extracted(whole.text, page.title, whole.locators, Extraction(format_name, tables=page.tables), encoding)
+    return Extracted(
+        whole.text,
+        page.title,
+        whole.locators,
+        Extraction(format_name, headings=whole.headings, tables=page.tables),
+        encoding,
+    )
 
 
 def decode_html(data: bytes) -> tuple[str, str]:

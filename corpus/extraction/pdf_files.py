@@ -106,6 +106,7 @@ def _extracted(document: pdfium.PdfDocument, count: int, limits: Limits, format_
     unknown = sum(page.unknown for page in pages)
     facts = Extraction(
         format_name,
+        headings=whole.headings,
         pages=count,
         tables=rows,
         dropped=dropped,

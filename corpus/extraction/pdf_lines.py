@@ -7,8 +7,8 @@ line are asked for their boxes: asking all would take longer than reading the pa
 from __future__ import annotations
 
 import re
+import sys
 from ctypes import byref
-from itertools import combinations
 from typing import Any, NamedTuple
 
 from pypdfium2 import raw as pdfium
@@ -33,7 +33,6 @@ _ARROW = re.compile(r"(?<=[^\W\d_])\u21b5")  # what some programs write for "ff"
 _WIDE = 0.75  # a line's width by character and size: above, there are gaps in it
 _NARROW = 0.15  # below, it is turned
 _GAP = 1.3  # by size: a space wider than that is a gap
-_PROBES = 2  # of the widest lines of a page, to see whether a gutter runs through them
 _BOLD = 600
 _SPACES = re.compile(r"[ \xa0]+")
 _UNTOLD = re.compile("[\ufffe\x02]")
@@ -137,6 +136,7 @@ class PageText:
         width = right - left
         bold = (
             length <= 90
+            and not text[0].islower()
             and _MAY_BE_HEADING.match(text) is not None
             and pdfium.FPDFText_GetFontWeight(page, start + length // 2) >= _BOLD
         )
@@ -157,11 +157,16 @@ class PageText:
             size *= (self._matrix.c**2 + self._matrix.d**2) ** 0.5
         return round(size, 1) if size > 0 else height
 
-    def _gaps(self, text: str, start: int, size: float) -> tuple[Gap, ...]:
-        """Return the spaces of a line that are much wider than a space."""
+    def _middle_gaps(self, line: Line) -> tuple[Gap, ...]:
+        """Return the gaps in the middle of a line, where gutters are."""
+        third = len(line.text) // 3
+        return line.gaps or self._gaps(line.text, line.at, line.size, third, len(line.text) - third)
+
+    def _gaps(self, text: str, start: int, size: float, first: int = 0, end: int = sys.maxsize) -> tuple[Gap, ...]:
+        """Return the spaces of a line, or of a part of it, that are much wider than a space."""
         page, box, ref = self._page, self._box, self._ref
         found = []
-        for match in _SPACES.finditer(text):
+        for match in _SPACES.finditer(text, first, end):
             _box_of(page, start + match.start() - 1, ref)
             before = box.right
             _box_of(page, start + match.end(), ref)
@@ -175,13 +180,9 @@ class PageText:
         if len(wide) < 6:
             return lines
         wide.sort(key=_narrowness)
-        probes = [line.gaps or self._gaps(line.text, line.at, line.size) for line in wide[:_PROBES]]
-        if not any(
-            one.left < other.right and other.left < one.right
-            for first, second in combinations(probes, 2)
-            for one in first
-            for other in second
-        ):
+        first = self._middle_gaps(wide[0])
+        second = self._middle_gaps(wide[1]) if first else ()
+        if not any(one.left < other.right and other.left < one.right for one in first for other in second):
             return lines
         return [line if line.gaps else line._replace(gaps=self._gaps(line.text, line.at, line.size)) for line in lines]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import median
 
-from corpus.extraction.pdf_lines import HYPHEN, Line
+from corpus.extraction.pdf_lines import Line
 
 _FAR = 3.0  # by height: what stands further away on the same height is another line
 _FEW = 2  # lines out of order that any page may have: its header drawn last, for one
@@ -60,12 +59,11 @@ def _joined(lines: Sequence[Line]) -> list[Line]:
 
 
 def _goes_on(last: Line, line: Line) -> bool:
-    overlap = min(last.top, line.top) - max(last.bottom, line.bottom)
     gap = line.left - last.right
-    if last.turned or line.turned:
+    if gap < -0.5 * last.size or gap > _FAR * max(last.size, line.size) or last.turned or line.turned:
         return False
-    near = -0.5 * last.size <= gap <= _FAR * max(last.size, line.size)
-    return near and overlap > 0.4 * min(last.top - last.bottom, line.top - line.bottom) and not last.hyphenated
+    overlap = min(last.top, line.top) - max(last.bottom, line.bottom)
+    return overlap > 0.4 * min(last.top - last.bottom, line.top - line.bottom) and not last.hyphenated
 
 
 def _gutter(lines: Sequence[Line]) -> float | None:
@@ -160,10 +158,7 @@ def _disorder(lines: Sequence[Line]) -> int:
 
 def page_pitch(lines: Sequence[Line]) -> float:
     """Return the usual distance of a line from the next, 0 on a page without neighbours."""
-    steps = [step for before, line in pairwise(lines) if 0 < (step := before.end_top - line.top) < 4 * before.size]
-    return median(steps) if steps else 0.0
-
-
-def unhyphenated(text: str) -> str:
-    """Return a text without marks of hyphens at line ends."""
-    return text.replace(HYPHEN, "-")
+    steps = sorted(
+        step for before, line in pairwise(lines) if 0 < (step := before.end_top - line.top) < 4 * before.size
+    )
+    return steps[len(steps) // 2] if steps else 0.0

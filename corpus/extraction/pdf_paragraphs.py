@@ -61,10 +61,8 @@ def setting_of(pages: Sequence[Sequence[Line]], outline: Mapping[str, int]) -> S
         round(line.size) for lines in pages for line in lines if line.size > _LARGER * body and _may_be_heading(line)
     }
     levels = {float(size): level for level, size in enumerate(sorted(larger, reverse=True), 1)}
-    compounds = {
-        word.casefold() for lines in pages for line in lines if "-" in line.text for word in _WORD.findall(line.text)
-    }
-    return Setting(body, levels, outline, frozenset(compounds))
+    with_hyphen = "\n".join([line.text for lines in pages for line in lines if "-" in line.text])
+    return Setting(body, levels, outline, frozenset(map(str.casefold, _WORD.findall(with_hyphen))))
 
 
 def page_blocks(lines: Sequence[Line], setting: Setting, place: str) -> Iterator[Block]:
@@ -113,12 +111,13 @@ def _level(lines: Sequence[Line], number: int, setting: Setting, pitch: float) -
     """Return a line's heading level, 0 for text."""
     line = lines[number]
     is_larger = line.size > _LARGER * setting.body_size
-    if not is_larger and not line.bold and not (setting.outline and len(line.text) <= _LONGEST_HEADING):
+    in_outline = setting.outline and len(line.text) <= _LONGEST_HEADING and not line.text[0].islower()
+    if not is_larger and not line.bold and not in_outline:
         return 0
     alone = _is_alone(lines, number, pitch)
     if (not is_larger and not alone) or not _may_be_heading(line):
         return 0
-    stated = setting.outline.get(key_of(line.text)) if setting.outline and alone else None
+    stated = setting.outline.get(key_of(line.text)) if in_outline and alone else None
     if stated is not None:
         return stated + 1
     if is_larger:

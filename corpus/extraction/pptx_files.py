@@ -31,7 +31,12 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
     except (PythonPptxError, etree.XMLSyntaxError, *DAMAGE) as error:
         raise ExtractionError("damaged", f"the presentation cannot be opened ({error})", _ANEW) from None
     whole = rendered(blocks)
-    return Extracted(whole.text, None, whole.locators, Extraction(format_name, pages=len(slides), tables=tables))
+    return Extracted(
+        whole.text,
+        None,
+        whole.locators,
+        Extraction(format_name, headings=whole.headings, pages=len(slides), tables=tables),
+    )
 
 
 def _blocks(slides: Sequence[Any]) -> tuple[list[Block], int]:

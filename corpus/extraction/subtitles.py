@@ -50,7 +50,7 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
         raise ExtractionError("damaged", problem, "Export it as WebVTT anew.", faulty[0])
     whole = rendered(list(_paragraphs(_without_repeats(cues))))
     partial = (_said(faulty),) if faulty else ()
-    facts = Extraction(format_name, pages=len(cues), partial=partial)
+    facts = Extraction(format_name, headings=whole.headings, pages=len(cues), partial=partial)
     return Extracted(whole.text, None, whole.locators, facts, encoding)
 
 

@@ -58,7 +58,9 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
         partial.append(f"{uncached} formula{'s' * (uncached > 1)} without a saved value: nothing is computed")
     whole = rendered(blocks)
     count = len(workbook.worksheets)
-    facts = Extraction(format_name, pages=count, tables=count - len(hidden), partial=tuple(partial))
+    facts = Extraction(
+        format_name, headings=whole.headings, pages=count, tables=count - len(hidden), partial=tuple(partial)
+    )
     return Extracted(whole.text, None, whole.locators, facts)
 
 
