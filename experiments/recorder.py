@@ -81,7 +81,7 @@ class Recorder:
             stamp={
                 "model": stamp._asdict(),
                 **({"scorer": scorer._asdict()} if scorer is not None else {}),
-                "cutting": None if retrieval.cutting is None else retrieval.cutting._asdict(),
+                **({} if retrieval.cutting is None else {"cutting": retrieval.cutting._asdict()}),
                 "milliseconds": retrieval.milliseconds,
                 "identity_error": retrieval.identity_error,
                 "depth": retrieval.depth,
@@ -117,7 +117,7 @@ class Recorder:
         own = earlier.stamp.get("own")
         if earlier.stamp["depth"] < max(self._settings.ks) or (own is not None and own["failures"]):
             return False
-        cutting = earlier.stamp["cutting"]
+        cutting = earlier.stamp.get("cutting")
         retrieval = Retrieval(
             outcomes=from_parquet(earlier.parquet),
             cutting=None if cutting is None else Cutting(**cutting),

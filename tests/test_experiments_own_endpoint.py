@@ -1,9 +1,11 @@
 """Asking a real HTTP server: what is sent, what is read, and what is said when it does not work."""
 
+import asyncio
 import json
 import socketserver
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -251,6 +253,17 @@ def test_a_cancelled_sweep_stops_asking(kept):
     with serving(replying()) as server, pytest.raises(CancelledError):
         asked(retriever(server, concurrency=1), [f"q{n}" for n in range(50)], kept, cancel)
     assert len(server.received) < 10
+
+
+def test_a_notebook_that_runs_a_loop_can_ask_too(kept):
+    async def in_a_loop(own):
+        return asked(own, ["q"], kept)
+
+    with serving(replying(content=results("found"))) as server:
+        own = retriever(server)
+        with ThreadPoolExecutor(1) as pool:  # this thread may have a loop of its own
+            (answer,) = pool.submit(lambda: asyncio.run(in_a_loop(own))).result()
+    assert answer.status == "ok"
 
 
 def test_columns_of_different_lengths_are_an_error():

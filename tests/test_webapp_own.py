@@ -1,50 +1,17 @@
 """A team's own retriever on the pages: how asking it went, what could not be located, and what cannot be judged."""
 
-import json
 import re
 
 import pytest
-from own_server import searching, serving
-from small_project import DOCUMENTS, QUESTIONS, WordEncoder, small_project
+from own_world import STRANGE, measured
 
-from experiments.runner import run_sweep
-from store.engine import open_store
 from webapp.app import create_app
-
-STRANGE = "A text that stands nowhere in the documents."
-
-
-def reply(path, body, number):
-    query = json.loads(body)["query"]
-    if path == "/broken" or query.startswith("Question 7"):
-        return 500, {}, b"the index is gone"
-    if query.startswith(("Question", "Does the API")):
-        return 200, {}, json.dumps({"results": [{"text": STRANGE, "score": 0.7}]}).encode()
-    return searching(DOCUMENTS)(path, body, number)
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("own")
-    encoder = WordEncoder()
-    questions = [{"id": f"x{n}", "question": f"Question {n}?", "stratum": "far"} for n in range(24)]
-    with pytest.MonkeyPatch.context() as patched, serving(reply) as server:
-        patched.setattr("experiments.workbench.find_encoder", lambda *_: encoder)
-        patched.setattr("experiments.workbench.embedding_latency", lambda _encoder, asked: [1.0] * len(asked))
-        patched.setattr("experiments.tracking.Ledger.push", lambda *_: None)
-        tables = "".join(
-            f'[retrievers.{name}]\nurl = "{server.url}{path}"\nrequest = {{ query = "{{query}}", limit = "{{k}}" }}\n'
-            'texts = "results.*.text"\nscores = "results.*.score"\nretries = 0\n'
-            for name, path in (("ours", "/search"), ("theirs", "/broken"))
-        )
-        project = small_project(
-            folder,
-            sweep='strategies = ["E"]\nretrievers = ["dense", "ours", "theirs"]\nthresholds = [0.3, 0.675]\n',
-            more=tables,
-            questions=[*QUESTIONS, *questions],
-        )
-        engine = open_store(project.store_url)
-        run_sweep(engine, project)
+    engine = measured(folder)
     yield create_app(engine, root=folder, allowed_hosts={"localhost"}).test_client()
     engine.dispose()
 
@@ -107,6 +74,13 @@ def test_a_text_that_stands_nowhere_is_shown_with_its_question(client):
     page = text(client, f"/sweeps/1/queries/x1?open={ours(client)}")
     assert STRANGE in page
     assert "a text that stands at no one place of the documents" in page
+
+
+def test_a_question_without_an_answer_says_why(client):
+    page = text(client, "/sweeps/1/queries/x7")
+    assert "own/ours gave this question no answer." in page
+    assert "error: status 500" in page
+    assert "own/ours did not answer every question." in text(client, "/sweeps/1/queries")
 
 
 def test_a_located_text_leads_to_its_place(client):

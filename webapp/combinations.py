@@ -12,6 +12,7 @@ from experiments.conditions import describe_spec, spec_in
 from experiments.naming import names_of, short_model
 from experiments.own.responses import CANNOT_BE_JUDGED
 from experiments.reading import chunks_of
+from experiments.verdicts.own import on_answered
 from experiments.verdicts.strategies import on_depth
 from store.tables import CombinationRow, SweepRow
 from webapp import params
@@ -167,6 +168,11 @@ def notes_on(sweep: SweepRow, rows: Sequence[CombinationRow]) -> tuple[Note, ...
         what = "1 combination failed" if len(failed) == 1 else f"{len(failed)} combinations failed"
         found.append(Note("bad", f"{what} and cannot be shown.", f"{reasons}{more}."))
     found += [Note("warn", f"{row.key} cannot be judged.", f"{row.reason}.") for row in unjudged]
+    found += [
+        Note("info", f"{row.key} did not answer every question.", on_answered(row))
+        for row in rows
+        if row.state == "recorded" and row.stamp.get("own", {}).get("failures")
+    ]
     shallow = on_depth(chunks_of(rows), sweep.settings["k"])
     if shallow:
         found.append(Note("warn", "This corpus is small for these depths.", shallow))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from experiments.own.endpoint import LONGEST_WAIT, Attempt, EndpointAsker
 from experiments.own.function import FunctionAsker
@@ -49,8 +50,18 @@ def ask_all(
     waiting = [query for query in dict.fromkeys(queries) if kept.get(query) is None]
     found: dict[str, Answer] = {}
     if waiting:
-        found = asyncio.run(_ask(own, waiting, kept, root, seed, advance, len(waiting) < len(set(queries))))
+        found = _run(lambda: _ask(own, waiting, kept, root, seed, advance, len(waiting) < len(set(queries))))
     return [kept.get(query) or found[query] for query in queries]
+
+
+def _run(ask: Callable[[], Coroutine[Any, Any, dict[str, Answer]]]) -> dict[str, Answer]:
+    """Run it in a loop of its own, in a thread where this one has a loop already, as a notebook's has."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(ask())
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(ask())).result()
 
 
 async def _ask(

@@ -28,12 +28,13 @@ def on_own(rows: Sequence[CombinationRow]) -> list[str]:
         if row.state == CANNOT_BE_JUDGED:
             said.append(f"{name} ({own['asks']}) cannot be judged: {row.reason}.")
         else:
-            said += [f"{name} ({own['asks']}): {_answered(row, own)}", *_located(name, own), *_chunks(name, own)]
+            said += [f"{name} ({own['asks']}): {on_answered(row)}", *_located(name, own), *_chunks(name, own)]
     return said
 
 
-def _answered(row: CombinationRow, own: Mapping[str, Any]) -> str:
-    went = tally_of(row)
+def on_answered(row: CombinationRow) -> str:
+    """How many questions a recorded retriever of one's own answered, and what became of the others."""
+    own, went = row.stamp["own"], tally_of(row)
     words = went.words if went else ""
     if went is None or not went.failed:
         return f"{words}."

@@ -11,7 +11,7 @@ from experiments.outcomes import Hit, Outcome
 from experiments.verdicts.queries import on_question
 from store.needle_spans import needle_spans
 from store.reads_texts import DocumentText
-from store.tables import QueryRow
+from store.tables import CombinationRow, QueryRow
 from webapp import combinations
 from webapp.combinations import Chips, Head, Note
 from webapp.contexts.query_hits import Answer, answers
@@ -117,7 +117,7 @@ def build(
     strategies = [head.strategy for head in heads if head.id in material.opened]
     return QueryContext(
         strip=strip,
-        notes=combinations.notes_on(read.sweep, read.rows),
+        notes=(*combinations.notes_on(read.sweep, read.rows), *_unanswered(read.rows, query.query_id)),
         query_id=query.query_id,
         text=query.text,
         headline=said,
@@ -149,6 +149,14 @@ def build(
             place_url,
         ),
         links=links,
+    )
+
+
+def _unanswered(rows: Sequence[CombinationRow], query_id: str) -> tuple[Note, ...]:
+    """The retrievers of one's own that gave this question no answer, and why."""
+    failures = [(row, row.stamp.get("own", {}).get("failures", {}).get(query_id)) for row in rows]
+    return tuple(
+        Note("warn", f"{row.key} gave this question no answer.", f"{reason}.") for row, reason in failures if reason
     )
 
 
