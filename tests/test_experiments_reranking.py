@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from made_scorers import OverlapScorer
 
 from experiments import reranking
 from experiments.ranking import Ranking, rank
 from experiments.reranking import Reranker, key_of
+from experiments.second_model_loading import find_cross_encoder
 from store.pair_scores import PairScoreCache
 
 TEXTS = (
@@ -150,3 +152,21 @@ def test_a_question_leaves_less_of_the_window_to_the_text() -> None:
 def test_keys_tell_where_the_question_ends() -> None:
     assert key_of(("ab", "c")) != key_of(("a", "bc"))
     assert key_of(("1 a", "b")) != key_of(("1", " ab"))
+
+
+@pytest.mark.model
+def test_the_real_cross_encoder_puts_the_answer_first_and_scores_as_it_does_by_itself(
+    wheel_models: Path, tmp_path: Path
+) -> None:
+    scorer = find_cross_encoder("ms-marco-MiniLM-L12-v2-int8", wheel_models)
+    texts = [
+        "Berlin is well known for its museums.",
+        "Munich is a city in Bavaria.",
+        "Berlin had a population of 3,520,031 registered inhabitants in an area of 891.82 square kilometers.",
+    ]
+    question = "How many people live in Berlin?"
+    cache = PairScoreCache(tmp_path / "scores.db", scorer.stamp.cache_stamp)
+    found = Reranker(scorer, texts, 3, cache).rank([question], rank(np.array([[3.0, 2.0, 1.0]])))
+    assert found.order[0, 0] == 2
+    bare = scorer.model().predict([(question, text) for text in texts], activation_fn=torch.nn.Identity())
+    np.testing.assert_allclose(found.scores[0], bare[found.order[0]], atol=1e-3)

@@ -79,3 +79,18 @@ def test_fusion_weights_are_read_and_faulty_ones_named(tmp_path: Path) -> None:
         open_project(tmp_path)
     assert [fault.line for fault in told.value.faults] == [3, 1]
     assert "dense is 0.0, must be above 0" in str(told.value)
+
+
+def test_the_example_of_a_deep_grid_is_a_project_of_two_models_five_retrievers_and_six_presets(tmp_path: Path) -> None:
+    text = (Path(__file__).parent.parent / "docs" / "examples" / "depth.toml").read_text("utf-8")
+    (tmp_path / "bluffline.toml").write_text(text)
+    settings = open_project(tmp_path).settings
+    assert len(settings.combinations) == 6 * (2 + 1 + 2 + 2 + 1)
+    assert {one.scorer for one in settings.combinations} == {None, "ms-marco-L12", "answerai-colbert"}
+    specs = {spec.name: spec for spec in settings.named_models}
+    assert {name: (spec.kind, spec.precision) for name, spec in specs.items()} == {
+        "bge-small": ("embedding", "bf16"),
+        "ms-marco-L12": ("cross-encoder", "bf16"),
+        "answerai-colbert": ("late-interaction", "bf16"),
+    }
+    assert all("int8 re-packaging" in (spec.label or "") for spec in specs.values())
