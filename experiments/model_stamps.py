@@ -87,6 +87,20 @@ def differs(stamp: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return any(stamp.get(part, before) != other.get(part, before) for part, before in _DECISIVE.items())
 
 
+def stamp_words(stamp: Mapping[str, Any]) -> str:
+    """What a stamp, as a sweep keeps it, says to people; fields that came later are said where they are there."""
+    said = [
+        *([str(stamp["label"])] if stamp.get("label") else []),
+        f"weights {str(stamp['weights'])[:12]}",
+        f"{stamp['dimensions']} dimensions",
+        f"window of {stamp['window']} tokens",
+        str(stamp["precision"]),
+        *([f"with {stamp['changes']}"] if stamp.get("changes") else []),
+        f"embedding version {stamp.get('pipeline', _DECISIVE['pipeline'])}",
+    ]
+    return ", ".join(said)
+
+
 def cache_name(stamp: Mapping[str, str | int]) -> str:
     """Name of the file vectors are kept in, from a stamp as a sweep keeps it."""
     files, changes = str(stamp["files"]), stamp.get("changes")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from experiments.conditions import describe
+from experiments.model_stamps import stamp_words
 from experiments.naming import short_model
 from experiments.provenance import document_level
 from experiments.verdicts.documents import on_corpus, on_failed, on_files
@@ -131,11 +132,7 @@ def _stamps(rows: Sequence[CombinationRow]) -> tuple[Stamp, ...]:
     for row in rows:
         stamp = row.stamp.get("model") if row.state == "recorded" else None
         if stamp and stamp["name"] not in found:
-            words = (
-                f"weights {stamp['weights'][:12]}, {stamp['dimensions']} dimensions, window of {stamp['window']} "
-                f"tokens, {stamp['precision']}"
-            )
-            found[stamp["name"]] = Stamp(short_model(stamp["name"]), words)
+            found[stamp["name"]] = Stamp(short_model(stamp["name"]), stamp_words(stamp))
     return tuple(found.values())
 
 

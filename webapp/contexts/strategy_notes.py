@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from experiments import measures
 from experiments.measures import Measure
-from experiments.naming import names_of
+from experiments.model_stamps import stamp_words
+from experiments.naming import names_of, short_model
 from experiments.reading import LoadedSweep
 from experiments.verdicts.gains import on_token_vectors
 from experiments.verdicts.own import on_own
@@ -59,6 +60,7 @@ def notes(loaded: LoadedSweep, sources: Mapping[str, int]) -> tuple[str, ...]:
     if not recorded:
         return tuple(own)
     said = [
+        *_models(recorded),
         *_bm25(loaded),
         *_second_models(loaded),
         *_over_window(recorded),
@@ -66,6 +68,12 @@ def notes(loaded: LoadedSweep, sources: Mapping[str, int]) -> tuple[str, ...]:
         *_identity(recorded),
     ]
     return (*own, *said)
+
+
+def _models(recorded: Sequence[CombinationRow]) -> list[str]:
+    """What the embedding models are: vectors of two of them are never compared."""
+    stamps = {row.model: row.stamp.get("model") for row in recorded if row.model}
+    return [f"{short_model(name)}: {stamp_words(stamp)}." for name, stamp in stamps.items() if name and stamp]
 
 
 def _bm25(loaded: LoadedSweep) -> list[str]:
