@@ -35,6 +35,7 @@ class Kind(NamedTuple):
 
 SWEEP = Kind("started-from-browser.log", "started-from-browser.json")
 INDEXING = Kind("indexing.log", "indexing.json")
+SYNC = Kind("sync.log", "sync.json")
 
 
 class AlreadyRunningError(Exception):
@@ -98,6 +99,20 @@ def start_indexing(engine: Engine, root: Path, *, has_project: bool) -> bool:
             if not began:
                 return False
         _noted([*_command("documents", root, has_project=has_project), "index", "--wait"], root, INDEXING)
+    return True
+
+
+def start_sync(root: Path, *, has_project: bool) -> bool:
+    """Start `bluffline sync` in a process of its own, unless one that was started here is at it.
+
+    Returns:
+        Whether a process was started.
+    """
+    with _STARTING:
+        before = launched(root, SYNC)
+        if before is not None and before.lives:
+            return False
+        _noted(_command("sync", root, has_project=has_project), root, SYNC)
     return True
 
 

@@ -260,12 +260,21 @@ def begin(engine: Engine, project: Project, inputs: Inputs, say: Callable[[str],
     return writes.add_sweep(engine, sweep, rows)
 
 
-def settle_interrupted(engine: Engine) -> None:
-    """Mark sweeps of this machine whose process is gone; what they recorded stays and is taken up again."""
-    running = reads.running_sweeps(engine)
+def settle_interrupted(engine: Engine, sweeps: Sequence[SweepRow] | None = None) -> bool:
+    """Mark sweeps of this machine whose process is gone; what they recorded stays and is taken up again.
+
+    Args:
+        engine: The store.
+        sweeps: Look at these, which were just read; at all when None.
+
+    Returns:
+        Whether there was one, so that what was read before is out of date.
+    """
+    running = reads.running_sweeps(engine) if sweeps is None else [row for row in sweeps if row.state == "running"]
     gone = [row for row in running if row.host == socket.gethostname() and not _lives(row)]
     if gone:
         writes.mark_interrupted(engine, gone, "its process ended before it was finished")
+    return bool(gone)
 
 
 def _lives(row: SweepRow) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import Engine, Select, select
 from sqlalchemy.orm import aliased
@@ -132,6 +134,26 @@ def decisions(engine: Engine, limit: int = 100) -> list[DecisionRow]:
     """The newest decisions first."""
     with Session(engine) as session:
         return _read(session, _as_it_stands().limit(limit))
+
+
+class Line(NamedTuple):
+    """What a history shows of a decision: everything but its evidence."""
+
+    id: int
+    created_at: datetime
+    threshold: float
+    combination: str
+    who: str
+    reason: str
+    sweep_key: str
+    commit: str | None
+
+
+def history(engine: Engine, limit: int = 200) -> list[Line]:
+    """The newest decisions, the oldest of them first."""
+    with Session(engine) as session:
+        query = select(*(getattr(DecisionRow, name) for name in Line._fields)).order_by(*NEWEST_FIRST).limit(limit)
+        return [Line._make(row) for row in session.execute(query)][::-1]
 
 
 def superseding(engine: Engine, decision: DecisionRow) -> DecisionRow | None:

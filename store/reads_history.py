@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, or_, select, true
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
@@ -76,22 +76,29 @@ def combination_states(engine: Engine, sweep_ids: Sequence[int]) -> dict[int, li
     return found
 
 
-def numbers(
-    engine: Engine, sweep_ids: Sequence[int], name: str, key: str | None = None
-) -> dict[int, list[NumberRecord]]:
-    """One measure of many sweeps.
+class Wanted(NamedTuple):
+    """One measure of many sweeps: of one combination, or of all recorded ones when `key` is None."""
 
-    Args:
-        engine: The store.
-        sweep_ids: The sweeps.
-        name: The measure.
-        key: Only of this combination; of all recorded ones when None.
+    sweep_ids: Sequence[int]
+    name: str
+    key: str | None = None
+
+
+def numbers(engine: Engine, *wanted: Wanted) -> list[dict[int, list[NumberRecord]]]:
+    """Measures of many sweeps, in one statement.
 
     Returns:
-        By sweep, the combinations in grid order; what was not measured is left out.
+        For each that is wanted: by sweep, the combinations in grid order; what was not measured is left out.
     """
+    conditions = [
+        col(CombinationRow.sweep_id).in_(one.sweep_ids)
+        & (col(MeasureRow.name) == one.name)
+        & (true() if one.key is None else col(CombinationRow.key) == one.key)
+        for one in wanted
+    ]
     query = (
         select(
+            col(MeasureRow.name),
             col(CombinationRow.sweep_id),
             col(CombinationRow.key),
             col(MeasureRow.value),
@@ -101,19 +108,17 @@ def numbers(
             col(MeasureRow.n),
         )
         .join(CombinationRow, col(CombinationRow.id) == col(MeasureRow.combination_id))
-        .where(
-            col(CombinationRow.sweep_id).in_(sweep_ids),
-            col(CombinationRow.state) == "recorded",
-            col(MeasureRow.name) == name,
-        )
+        .where(col(CombinationRow.state) == "recorded", or_(*conditions))
         .order_by(col(CombinationRow.sweep_id), col(CombinationRow.position))
     )
-    if key is not None:
-        query = query.where(col(CombinationRow.key) == key)
-    found: dict[int, list[NumberRecord]] = {}
+    found: list[dict[int, list[NumberRecord]]] = [{} for _ in wanted]
+    ids = [set(one.sweep_ids) for one in wanted]
     with Session(engine) as session:
-        for row in session.execute(query):
-            found.setdefault(row[0], []).append(NumberRecord._make(row))
+        for name, *values in session.execute(query):
+            record = NumberRecord._make(values)
+            for one, its_ids, into in zip(wanted, ids, found, strict=True):
+                if name == one.name and record.sweep_id in its_ids and one.key in (None, record.key):
+                    into.setdefault(record.sweep_id, []).append(record)
     return found
 
 

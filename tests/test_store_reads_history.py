@@ -6,6 +6,7 @@ from sqlalchemy import event
 from worlds import filled, sweep_row
 
 from store import reads_compare, reads_history, writes
+from store.reads_history import Wanted
 
 
 def counted(engine, read):
@@ -34,7 +35,9 @@ def test_states_of_many_sweeps_take_one_statement(engine):
 def test_one_measure_of_many_sweeps_takes_one_statement_and_leaves_out_what_has_no_numbers(engine):
     first = filled(engine, failed={"A/bm25": "out of memory"})
     second = filled(engine, commit="d" * 40)
-    found, statements = counted(engine, lambda: reads_history.numbers(engine, [first, second], "recall_at_4"))
+    found, statements = counted(
+        engine, lambda: reads_history.numbers(engine, Wanted([first, second], "recall_at_4"))[0]
+    )
     assert statements == 1
     assert "A/bm25" not in [one.key for one in found[first]]
     assert [one.key for one in found[second]][:3] == ["A/dense/keywords", "A/bm25", "A/hybrid/keywords"]
@@ -43,8 +46,18 @@ def test_one_measure_of_many_sweeps_takes_one_statement_and_leaves_out_what_has_
 
 def test_a_combination_is_followed_by_its_key(engine):
     ids = [filled(engine), filled(engine, commit="d" * 40)]
-    found = reads_history.numbers(engine, ids, "mrr", "E/bm25")
+    found = reads_history.numbers(engine, Wanted(ids, "mrr", "E/bm25"))[0]
     assert [(key, [one.key for one in rows]) for key, rows in found.items()] == [(each, ["E/bm25"]) for each in ids]
+
+
+def test_two_measures_of_different_sweeps_take_one_statement(engine):
+    first, second = filled(engine), filled(engine, commit="d" * 40)
+    wanted = (Wanted([first, second], "mrr", "E/bm25"), Wanted([second], "recall_at_4"))
+    (mrr, recall), statements = counted(engine, lambda: reads_history.numbers(engine, *wanted))
+    assert statements == 1
+    assert [[one.key for one in rows] for rows in mrr.values()] == [["E/bm25"], ["E/bm25"]]
+    assert list(recall) == [second]
+    assert len(recall[second]) > 1
 
 
 def test_a_combination_is_found_by_sweep_and_key(engine):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import socket
 import subprocess
@@ -21,7 +22,7 @@ from experiments.deciding.choosing import ByHand
 from experiments.deciding.decisions import decision_from, record
 from experiments.deciding.evidence import Terms, consider, find_combination
 from experiments.reading import load_sweep
-from store import reads, writes
+from store import reads, syncs, writes
 from store.engine import open_store
 from webapp.app import create_app
 from webapp.contexts.overview import OverviewContext
@@ -339,6 +340,72 @@ def test_a_start_that_has_not_begun_yet_is_shown_and_then_why_it_failed(empty, m
     assert "The last start led to no sweep." in panel
     assert "bluffline: questions.jsonl:3: &lt;broken&gt;" in panel
     assert "every 1s" not in panel
+
+
+def test_what_the_last_exchange_did_and_what_went_wrong_stand_beside_the_button(empty):
+    opened, client = empty
+    assert "Not yet exchanged with MLflow." in section(text(client), "live")
+    first = syncs.begin_sync(opened, "http://x", pid=1, host="here")
+    syncs.end_sync(opened, first, "finished", {"pushed": 2, "new": 1, "unchanged": 9}, [])
+    assert "Exchanged with MLflow: 2 sweeps logged and 1 new sweep read." in text(client)
+    second = syncs.begin_sync(opened, "http://x", pid=1, host="here")
+    syncs.end_sync(opened, second, "finished", {}, ["sweep abc: sweep.json: it is <damaged>"])
+    page = text(client)
+    assert "Not everything could be exchanged with MLflow." in page
+    assert "<li>sweep abc: sweep.json: it is &lt;damaged&gt;</li>" in page
+    third = syncs.begin_sync(opened, "http://x", pid=1, host="here")
+    syncs.end_sync(opened, third, "failed", {}, ["nothing answers there"])
+    assert "The last exchange with MLflow was not finished." in text(client)
+    assert "<li>nothing answers there</li>" in text(client)
+
+
+def test_an_exchange_at_work_shows_how_far_it_is_and_one_that_died_is_told(empty):
+    opened, client = empty
+    running = syncs.begin_sync(opened, "http://x", pid=os.getpid(), host=socket.gethostname())
+    syncs.beat_sync(opened, running, stage="fetching sweeps", done=3, total=7, eta_seconds=12.0)
+    panel = section(text(client), "live")
+    assert 'hx-trigger="every 1s"' in panel
+    for words in ("fetching sweeps", "3 of 7", "about 12"):
+        assert words in panel
+    assert "Sync now" not in panel
+    syncs.begin_sync(opened, "http://x", pid=999_999_999, host=socket.gethostname())
+    panel = section(text(client), "live")
+    assert "its process ended before it was finished" in panel
+    assert "Sync now" in panel
+    assert "every 1s" not in panel
+
+
+def test_an_exchange_is_started_from_the_page_as_a_process_of_its_own(empty, monkeypatch):
+    _, client = empty
+    started = []
+    monkeypatch.setattr(launching, "_command", lambda name, *_, **__: [sys.executable, "-c", f"print('{name} said')"])
+    spawn = launching._spawn
+    monkeypatch.setattr(launching, "_spawn", lambda *given: started.append(spawn(*given)) or started[-1])
+    assert client.post("/sync").status_code == 403
+    response = client.post("/sync", data={"csrf_token": token(client)})
+    assert (response.status_code, response.headers["Location"]) == (303, "/#sync")
+    started[0].wait(timeout=60)
+    assert "<li>sync said</li>" in text(client)  # it ended without beginning: what it said is shown
+
+
+def test_the_threshold_over_time_is_a_step_with_who_and_why(empty):
+    opened, client = empty
+    reviewed(opened)
+    assert 'id="decided"' not in text(client)
+    first = decide(opened, 1, threshold=0.6)
+    second = decide(opened, 1, threshold=0.5, supersedes=first.id)
+    decide(opened, 1, key=DENSE_A, threshold=0.4, supersedes=second.id, reason="Another <scale>.")
+    page = section(text(client), "decided")
+    assert re.search("3 decisions; threshold 0.4 for A dense[^.]* is in force[.]", page)
+    assert "for 2 combinations, whose distances are on different scales: no step joins them." in page
+    assert "<td>Ada</td><td>Another &lt;scale&gt;.</td>" in page
+    figure = json.loads(re.search(r'id="decided-figure-data">(.*?)</script>', page)[1])
+    assert [trace["y"] for trace in figure["data"]] == [[0.6, 0.6, 0.5, 0.5], [0.4, 0.4], [0.6, 0.5, 0.4]]
+    assert figure["data"][0]["line"]["shape"] == "hv"
+    assert "Ada: Another &lt;scale&gt;." in figure["data"][-1]["text"][-1]
+    rows = list(csv.DictReader(io.StringIO(text(client, "/overview/thresholds.csv"))))
+    assert (rows[0]["threshold"], rows[0]["who"], rows[0]["reason"]) == ("0.4", "Ada", "Another <scale>.")
+    assert len(json.loads(text(client, "/overview/thresholds.json"))["rows"]) == 3
 
 
 def test_a_running_sweep_is_cancelled_from_the_page(empty):

@@ -30,6 +30,7 @@ def create_app(
     title: str = "Bluffline",
     tags_decisions: bool = False,
     largest_upload: int = 200,
+    sync_every: float | None = None,
 ) -> Flask:
     """Make the dashboard's application.
 
@@ -42,6 +43,7 @@ def create_app(
         title: What this dashboard is called, shown in every page's title.
         tags_decisions: Whether a decision made here is logged to the MLflow of the project in `root`.
         largest_upload: Megabytes of documents that one request may bring.
+        sync_every: Minutes between two exchanges with MLflow that are started by themselves; it is only told here.
 
     Raises:
         ValueError: If no host is allowed, so that nobody could be answered.
@@ -62,7 +64,9 @@ def create_app(
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True
-    app.extensions[EXTENSION] = Dashboard(engine=engine, root=root, title=title, tags_decisions=tags_decisions)
+    app.extensions[EXTENSION] = Dashboard(
+        engine=engine, root=root, title=title, tags_decisions=tags_decisions, sync_every=sync_every
+    )
     security.protect(app, allowed_hosts)
     for module in (assets, errors, figures, filters, links, navigation, params, whiskers):
         module.register(app)

@@ -40,6 +40,11 @@ def ending() -> bool:
     return _ending.is_set()
 
 
+def wait(seconds: float) -> bool:
+    """Wait, and say whether the process is about to exit."""
+    return _ending.wait(seconds)
+
+
 def check() -> None:
     """Give up where the process is about to exit.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -18,6 +19,7 @@ from store.engine import open_store
 from store.files import EXTRACTING, QUEUED, STALE
 from webapp import app as application
 from webapp.security import loopback_hosts
+from webapp.sync_timer import keep_syncing
 
 
 class CannotServeError(click.ClickException):
@@ -30,7 +32,13 @@ class CannotServeError(click.ClickException):
 @project_option
 @click.option("--host", help="A loopback address; else the project's, else 127.0.0.1.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Else the project's, else 5077.")
-def serve(folder: Path | None, host: str | None, port: int | None) -> None:
+@click.option(
+    "--sync-every",
+    type=click.FloatRange(0.5, 10_080),
+    metavar="MINUTES",
+    help="Exchange sweeps with MLflow every so often; else the project's, else only on request.",
+)
+def serve(folder: Path | None, host: str | None, port: int | None, sync_every: float | None) -> None:
     """Serve the dashboard until interrupted.
 
     It listens on this machine only. Reach it from elsewhere through an SSH tunnel.
@@ -41,10 +49,13 @@ def serve(folder: Path | None, host: str | None, port: int | None) -> None:
         application.require_loopback(host)
     except ValueError as error:
         raise CannotServeError(str(error)) from error
+    project = project if sync_every is None else replace(project, sync_every=sync_every)
     app = dashboard_of(project, host, port)
     _require_free(host, port)
     if _take_up(project):
         click.echo("documents are indexed again in the background: /documents shows how far it is")
+    if project.sync_every is not None:
+        keep_syncing(project.root, has_project=project.file is not None, minutes=project.sync_every)
     click.echo(f"{project.name}: http://{_authority(host, port)}/ (stop with Ctrl-C)")
     try:
         application.serve(app, host, port)
@@ -63,6 +74,7 @@ def dashboard_of(project: Project, host: str, port: int) -> Flask:
         title=project.name,
         tags_decisions=True,
         largest_upload=project.largest_upload,
+        sync_every=project.sync_every,
     )
 
 

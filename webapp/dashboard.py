@@ -21,6 +21,7 @@ class Dashboard:
     engine: Engine
     root: Path
     title: str
+    sync_every: float | None = None  # minutes between two exchanges that are started by themselves
     tags_decisions: bool = False  # whether a decision made here is logged to the project's MLflow
 
     @property

@@ -12,6 +12,7 @@ from experiments.naming import short_model
 from experiments.own.responses import CANNOT_BE_JUDGED
 from store.reads_history import CombinationState
 from store.tables import SweepRow
+from webapp.contexts.sync_panel import SyncPanel
 from webapp.filters import duration, utc
 
 SILENT = 120.0  # seconds without a sign of life after which that is said
@@ -66,6 +67,7 @@ class Live(NamedTuple):
         poll_url: Where it asks for itself again; None when nothing is at work, which ends the asking.
         start_url: Where a sweep is started.
         cancel_urls: Where each sweep is cancelled.
+        sync: The exchange with MLflow; None on a page of older sweeps.
     """
 
     running: tuple[Running, ...]
@@ -74,6 +76,7 @@ class Live(NamedTuple):
     poll_url: str | None
     start_url: str
     cancel_urls: Mapping[int, str]
+    sync: SyncPanel | None
     measures: str
 
 

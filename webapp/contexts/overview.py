@@ -13,13 +13,16 @@ from experiments.reviewing.document_states import FailedDocument
 from experiments.reviewing.trends import TrendPoint, trend
 from experiments.verdicts.documents import on_failed as on_failed_documents
 from experiments.verdicts.overview import on_failed, on_undecided
+from store.decisions import Line
 from store.reads_history import CombinationState, NumberRecord
 from store.tables import DecisionRow, SweepRow
-from webapp.contexts import in_force, live, sweep_list
+from webapp.contexts import decided, in_force, live, sweep_list
 from webapp.contexts import trend as trends
+from webapp.contexts.decided import Decided
 from webapp.contexts.in_force import InForce
 from webapp.contexts.live import Live
 from webapp.contexts.sweep_list import Ended, FailedLine, SweepLine
+from webapp.contexts.sync_panel import SyncPanel
 from webapp.contexts.trend import Trend, TrendChoice
 from webapp.exports import Column
 
@@ -44,6 +47,8 @@ class Facts(NamedTuple):
     decision: DecisionRow | None
     validity: Validity | None
     launch: Launched | None
+    sync: SyncPanel | None = None
+    history: Sequence[Line] = ()  # decisions, the oldest first
 
 
 class Links(NamedTuple):
@@ -65,6 +70,8 @@ class Links(NamedTuple):
     failed_exports: tuple[str, str, str]
     documents: str | None  # of the newest sweep
     documents_exports: tuple[str, str, str]
+    decided: Mapping[int, str]  # each decision's page
+    decided_exports: tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,8 @@ class OverviewContext:
     columns: tuple[Column, ...]
     trend: Trend
     trend_columns: tuple[Column, ...]
+    decided: Decided | None
+    decided_columns: tuple[Column, ...]
     failed: tuple[FailedLine, ...]
     failed_documents: tuple[FailedDocument, ...]
     documents_words: str
@@ -143,6 +152,8 @@ def build(facts: Facts, choice: Choice, links: Links, measures_what: str) -> Ove
         columns=sweep_list.COLUMNS,
         trend=trends.build(points, choice.trend, sweeps, keys, links.sweeps),
         trend_columns=trends.COLUMNS,
+        decided=decided.build(facts.history, sweeps[0].created_at if sweeps else None, links.decided),
+        decided_columns=decided.COLUMNS,
         failed=sweep_list.failures(sweeps, facts.states),
         failed_documents=unread,
         documents_words=on_failed_documents(len(unread), sweeps[0].id if sweeps else None),
@@ -174,8 +185,9 @@ def live_panel(facts: Facts, links: Links, measures_what: str) -> Live:
         running=running,
         starting=starting,
         refused=live.refusal(facts.launch, facts.sweeps),
-        poll_url=links.poll if running or starting else None,
+        poll_url=links.poll if running or starting or (facts.sync is not None and facts.sync.running) else None,
         start_url=links.start,
         cancel_urls=links.cancel,
         measures=measures_what,
+        sync=facts.sync,
     )

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
+from sqlalchemy import Engine
 
 from experiments import launching, measures
 from experiments.launching import AlreadyRunningError
+from experiments.processes import lives
 from experiments.sweep import settle_interrupted
 from store import reads, reads_history
-from store.decisions import decision_in_force
+from store.decisions import decision_in_force, history
+from store.reads_history import Wanted
+from store.syncs import latest_sync
 from store.tables import DecisionRow, SweepRow
 from webapp import exports, params, rendering
-from webapp.contexts import overview, sweep_list
+from webapp.contexts import decided, overview, sweep_list, sync_panel
 from webapp.contexts import trend as trends
 from webapp.contexts.live import Live
 from webapp.contexts.overview import Choice, Facts, Links
+from webapp.contexts.sync_panel import SyncPanel
 from webapp.contexts.trend import BEST, TrendChoice
 from webapp.dashboard import dashboard
 from webapp.errors import PageError
@@ -98,7 +104,15 @@ def cancel(sweep_id: int) -> Response:
     return make_response(redirect(url_for("overview.page") + "#live", 303))
 
 
-@blueprint.get("/overview/<any(sweeps, trend, failed, documents):what>.<any(csv, json, md):form>")
+@blueprint.post("/sync")
+def sync() -> Response:
+    """Exchange sweeps and decisions with MLflow, in a process of its own."""
+    here = dashboard()
+    launching.start_sync(here.root, has_project=here.has_project)
+    return make_response(redirect(url_for("overview.page") + "#sync", 303))
+
+
+@blueprint.get("/overview/<any(sweeps, trend, failed, documents, thresholds):what>.<any(csv, json, md):form>")
 def table(what: str, form: Format) -> Response:
     """A table of the overview as a file."""
     facts, choice = _read()
@@ -106,6 +120,7 @@ def table(what: str, form: Format) -> Response:
         "sweeps": sweep_list.table(facts.sweeps[: choice.length], facts.states, facts.recalls, choice.k),
         "trend": trends.table(overview.points_of(facts, choice), choice.trend),
         "failed": sweep_list.failed_table(sweep_list.failures(facts.sweeps, facts.states)),
+        "thresholds": decided.table(facts.history),
         "documents": sweep_list.failed_documents_table(facts.sweeps),
     }
     return exports.respond(made[what], form)
@@ -113,17 +128,18 @@ def table(what: str, form: Format) -> Response:
 
 def _context() -> overview.OverviewContext:
     facts, choice = _read()
-    return overview.build(facts, choice, _links(facts.sweeps, facts.decision, choice.before), _what())
+    return overview.build(
+        facts, choice, _links(facts.sweeps, facts.decision, choice.before, [one.id for one in facts.history]), _what()
+    )
 
 
 def _live() -> Live:
     """What runs now, in three statements: a page that is open asks for it every second."""
     engine = dashboard().engine
-    settle_interrupted(engine)
-    sweeps = reads_history.sweeps_before(engine, None, RECENT)
+    sweeps = _settled(engine, RECENT)
     running = [sweep.id or 0 for sweep in sweeps if sweep.state == "running"]
     states = reads_history.combination_states(engine, running) if running else {}
-    facts = Facts(sweeps, None, states, {}, {}, None, None, launching.launched(dashboard().root))
+    facts = Facts(sweeps, None, states, {}, {}, None, None, launching.launched(dashboard().root), _sync())
     return overview.live_panel(facts, _links(sweeps, None, None), _what())
 
 
@@ -132,9 +148,7 @@ def _read() -> tuple[Facts, Choice]:
     engine = dashboard().engine
     before = params.integer(request.args, "before", 1, 2**53, 0) or None
     length = params.integer_of(request.args, "show", sweep_list.LENGTHS, sweep_list.LENGTHS[0])
-    if not before:  # what runs is among the newest
-        settle_interrupted(engine)
-    sweeps = reads_history.sweeps_before(engine, before, SHOWN)
+    sweeps = reads_history.sweeps_before(engine, before, SHOWN) if before else _settled(engine, SHOWN)
     newest = reads.latest_sweep(engine, "finished") if before else overview.newest_finished(sweeps)
     remember_sweep(newest.id if newest else None)
     listed = list(dict.fromkeys(sweep.id or 0 for sweep in [*sweeps[:length], *([newest] if newest else [])]))
@@ -142,19 +156,41 @@ def _read() -> tuple[Facts, Choice]:
     choice = _choice(sweeps, decision, length, before)
     recall, wanted = measures.recall(choice.k).name, choice.trend
     everything = [sweep.id or 0 for sweep in sweeps]
-    trend = reads_history.numbers(engine, everything, wanted.measure.name, wanted.key)
-    both = wanted.key is None and wanted.measure.name == recall  # the trend's numbers are the list's as well
+    trend, recalls = reads_history.numbers(
+        engine, Wanted(everything, wanted.measure.name, wanted.key), Wanted(listed, recall)
+    )
     facts = Facts(
         sweeps,
         newest,
         reads_history.combination_states(engine, listed),
-        trend if both else reads_history.numbers(engine, listed, recall),
+        recalls,
         trend,
         decision,
         judged(engine, decision, newest) if decision else None,
         launching.launched(dashboard().root),
+        None if before else _sync(),
+        history(engine) if decision else [],
     )
     return facts, choice
+
+
+def _settled(engine: Engine, count: int) -> list[SweepRow]:
+    """The newest sweeps, none of which is said to run while its process is gone; what runs is among them."""
+    sweeps = reads_history.sweeps_before(engine, None, count)
+    return reads_history.sweeps_before(engine, None, count) if settle_interrupted(engine, sweeps) else sweeps
+
+
+def _sync() -> SyncPanel:
+    here = dashboard()
+    row = latest_sync(here.engine)
+    alive = (
+        row is not None
+        and row.pid is not None
+        and (row.host != socket.gethostname() or lives(row.pid, row.heartbeat_at))
+    )
+    return sync_panel.build(
+        row, alive, launching.launched(here.root, launching.SYNC), here.sync_every, url_for("overview.sync")
+    )
 
 
 def _choice(sweeps: Sequence[SweepRow], decision: DecisionRow | None, length: int, before: int | None) -> Choice:
@@ -171,7 +207,9 @@ def _choice(sweeps: Sequence[SweepRow], decision: DecisionRow | None, length: in
     return Choice(k, length, TrendChoice(measure, None if key == BEST else key, branch), before)
 
 
-def _links(sweeps: Sequence[SweepRow], decision: DecisionRow | None, before: int | None) -> Links:
+def _links(
+    sweeps: Sequence[SweepRow], decision: DecisionRow | None, before: int | None, decisions: Sequence[int] = ()
+) -> Links:
     here, query = url_for("overview.page"), params.query_string()
     newest = next((sweep.id for sweep in sweeps if sweep.state == "finished"), None)
     oldest = sweeps[-1].id if len(sweeps) == SHOWN else None
@@ -197,6 +235,8 @@ def _links(sweeps: Sequence[SweepRow], decision: DecisionRow | None, before: int
         failed_exports=files("failed"),
         documents=url_or_none("documents.page", sweep=sweeps[0].id) if sweeps else None,
         documents_exports=files("documents"),
+        decided={one: url_for("decisions.one", decision_id=one) for one in decisions},
+        decided_exports=files("thresholds"),
     )
 
 
