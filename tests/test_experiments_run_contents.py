@@ -16,6 +16,7 @@ from experiments.reading import load_sweep
 from experiments.run_contents import (
     combination_metrics,
     combination_params,
+    own_metrics,
     sweep_params,
     tags,
     threshold_metrics,
@@ -113,3 +114,16 @@ def test_no_metric_of_a_real_sweep_overwrites_another_or_is_not_a_number(engine)
         columns = threshold_metrics(threshold, {})
         assert not columns.keys() & metrics.keys()
         assert all(len(name) <= 250 for name in metrics)
+
+
+def test_a_run_of_a_team_s_own_retriever_says_how_asking_it_went():
+    tally = {"ok": 60, "empty": 1, "timeout": 2, "error": 1, "not_asked": 0, "n": 64}
+    ways = {"offsets": 0, "text": 1200, "ambiguous": 3, "not located": 17}
+    row = combination_row(
+        "own", "ours", stamp={"own": {"asks": "POST http://x/search", "tally": tally, "located": ways}}
+    )
+    assert own_metrics(row)["requests_timeout"] == 2.0
+    assert own_metrics(row)["requests_n"] == 64.0
+    assert own_metrics(row)["located_not_located"] == 17.0
+    assert combination_params(row)["asks"] == "POST http://x/search"
+    assert own_metrics(combination_row("A", "dense")) == {}

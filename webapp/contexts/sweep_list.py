@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from experiments import measures
 from experiments.naming import name_of
-from experiments.own.responses import WITHOUT_NUMBERS
+from experiments.own.responses import CANNOT_BE_JUDGED, WITHOUT_NUMBERS
 from experiments.reviewing.document_states import FailedDocument, failed_documents
 from experiments.reviewing.trends import Measured, best, changed
 from experiments.verdicts.overview import on_end
@@ -29,7 +29,7 @@ COLUMNS = (
     Column("corpus_hash", "Documents", description="Hash of the documents: equal hashes, equal documents."),
     Column("questions_hash", "Questions", description="Hash of the question set."),
     Column("recorded", "Recorded", description="Combinations that have numbers."),
-    Column("failed", "Failed", description="Combinations that could not be measured."),
+    Column("failed", "Failed", description="Combinations that failed or cannot be judged."),
     Column("combinations", "Combinations"),
     Column("best", "Best combination", description="The combination that finds most, the earlier one of equals."),
     Column("value", "Value", description="Its share of answerable questions with the needle whole in the top k."),
@@ -73,6 +73,7 @@ class SweepLine(NamedTuple):
     questions_changed: bool
     recorded: int
     failed: int
+    unjudged: int  # combinations that cannot be judged
     total: int
     left_out: int
     best_name: str
@@ -151,7 +152,8 @@ def lines(
                 questions=sweep.answerable + sweep.near + sweep.far,
                 questions_changed="questions" in differs,
                 recorded=recorded,
-                failed=sum(one.state in WITHOUT_NUMBERS for one in found),
+                failed=sum(one.state == "failed" for one in found),
+                unjudged=sum(one.state == CANNOT_BE_JUDGED for one in found),
                 total=len(found),
                 left_out=int(sweep.settings.get("left_out", 0)),
                 best_name=name_of(leader.key) if leader else "",
