@@ -25,6 +25,8 @@ LIGATURES = {
         "\ufb05": "st",
         "\ufb06": "st",
     },
+    # Bullets of the fonts Symbol and Wingdings.
+    **{"\uf0b7": "•", "\uf0a7": "▪", "\uf0d8": "➢", "\uf0fc": "✓", "\uf076": "❖", "\uf06e": "■"},
     # Fonts of TeX that say nothing of what their codes mean.
     **{"\x0b": "ff", "\x0c": "fi", "\x0e": "ffi", "\x0f": "ffl"},
 }
@@ -35,6 +37,7 @@ _NARROW = 0.15  # below, it is turned
 _GAP = 1.3  # by size: a space wider than that is a gap
 _BOLD = 600
 _SPACES = re.compile(r"[ \xa0]+")
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _UNTOLD = re.compile("[\ufffe\x02]")
 _HYPHEN_OR_SPACE = HYPHEN + " "
 _box_of = pdfium.FPDFText_GetLooseCharBox
@@ -192,5 +195,7 @@ def _narrowness(line: Line) -> float:
 
 
 def without_ligatures(text: str) -> str:
-    """Return text with ligatures as the letters they stand for."""
+    """Return text with ligatures as the letters they stand for, and characters of two units as one."""
+    if _SURROGATES.search(text):  # PDFium counts units of UTF-16, so lines do
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _ARROW.sub("ff", _LIGATURE.sub(lambda match: LIGATURES[match[0]], text))

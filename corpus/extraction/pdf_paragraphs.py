@@ -14,7 +14,9 @@ from corpus.extraction.pdf_order import page_pitch
 _LARGER = 1.13  # a heading's font by the text's
 _CLOSING = "\"'”’)]"
 _ENDS = (".", "!", "?", ":", ";", "…")
-_ITEM = re.compile(r"(?:[•▪◦‣●○■–—*-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|\[\d{1,4}\])\s+\S")
+_ITEM = re.compile(
+    r"(?:[•▪◦‣●○■–—*\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf06e-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|\[\d{1,4}\])\s+\S"
+)
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,3})*)\.?\s+[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 _BROKEN = re.compile(rf"([^\W\d_]+){HYPHEN}\s?([^\W\d_]+)?")
