@@ -60,7 +60,7 @@
   // ---- figures -----------------------------------------------------------------------------------------------
   let plotly;
   const loadPlotly = () => {
-    plotly ||= new Promise((resolve, reject) => {
+    plotly ||= window.Plotly ? Promise.resolve(window.Plotly) : new Promise((resolve, reject) => {
       const script = document.createElement("script");
       script.src = root.dataset.plotly;
       script.onload = () => resolve(window.Plotly);

@@ -40,6 +40,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
+HOSTS = "bluffline-hosts"  # the extension that holds which hosts are answered
 UPLOAD = "files.upload"  # the endpoint that takes documents
 LARGEST_UPLOAD = "LARGEST_UPLOAD"  # bytes, in the application's configuration
 MOST_PARTS = 10_000  # files of one upload
@@ -88,7 +89,7 @@ def loopback_hosts(port: int) -> frozenset[str]:
 
 def protect(app: Flask, allowed_hosts: Collection[str]) -> None:
     """Check every request and finish every response of an application."""
-    allowed = frozenset(host.lower() for host in allowed_hosts)
+    allowed = app.extensions[HOSTS] = frozenset(host.lower() for host in allowed_hosts)
 
     @app.before_request
     def check() -> None:

@@ -29,6 +29,7 @@ COMMANDS = {
     "export": ("experiments.cli.exporting:exporting", "Write a sweep as files of other tools."),
     "sync": ("experiments.cli.exchange:sync", "Exchange sweeps and decisions with MLflow."),
     "ask": ("experiments.cli.asking:ask", "Ask a question: kept chunks with distances and quotes, or NO ANSWER."),
+    "export": ("webapp.exporting:export", "Write a sweep as files: report, tables, Parquet, TREC."),
     "serve": ("webapp.command:serve", "Serve the dashboard."),
 }
 

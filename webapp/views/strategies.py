@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, request, url_for
+from flask import Blueprint, Response, current_app, request, url_for
 
 from experiments.reading import LoadedSweep
 from store import reads
@@ -15,6 +15,7 @@ from webapp.contexts.strategy_table import Choice
 from webapp.dashboard import dashboard
 from webapp.exports import Format
 from webapp.links import shown_as, url_or_none
+from webapp.report_file import report_file
 from webapp.sweeps import get_sweep
 
 blueprint = Blueprint("strategies", __name__)
@@ -47,6 +48,15 @@ def table(sweep_id: int, form: Format) -> Response:
 def second_models(sweep_id: int, form: Format) -> Response:
     """What second models buy and cost, as a file."""
     return exports.respond(gains.table(_load(get_sweep(sweep_id))), form)
+
+
+@blueprint.get("/sweeps/<int:sweep_id>/report.html")
+def report(sweep_id: int) -> Response:
+    """All pages of the sweep as one file, to be kept or sent."""
+    loaded = _load(get_sweep(sweep_id))
+    response = Response(report_file(current_app, loaded), mimetype="text/html")
+    response.headers["Content-Disposition"] = f'attachment; filename="bluffline-sweep-{sweep_id}.html"'
+    return response
 
 
 def _choice(sweep: SweepRow) -> Choice:

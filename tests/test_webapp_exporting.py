@@ -1,0 +1,94 @@
+"""`bluffline export`, and the report that opens from disk."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from web_worlds import reviewed
+
+from store.engine import open_store
+from webapp import report_file as reports
+from webapp.exporting import export
+
+ADDRESS = re.compile(r'\b(?:src|href|action|data-plotly)="([^"]*)"')
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder: Path = tmp_path_factory.mktemp("export")
+    (folder / "bluffline.toml").write_text("", "utf-8")
+    engine = open_store(f"sqlite:///{folder / 'var' / 'bluffline.db'}")
+    reviewed(engine)
+    engine.dispose()
+    return folder
+
+
+def run(root: Path, *arguments: object):
+    return CliRunner().invoke(export, ["--project", str(root), *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def exported(root):
+    told = run(root, "--to", root / "out")
+    assert told.exit_code == 0, told.output
+    return root / "out"
+
+
+def test_everything_is_written_when_nothing_is_chosen(exported):
+    assert {path.name for path in exported.iterdir()} == {"report.html", "sweep.json", "csv", "parquet", "trec"}
+    assert json.loads((exported / "sweep.json").read_text("utf-8"))["sweep"]["id"] == 1
+    names = {path.name for path in (exported / "csv").iterdir()}
+    assert {"sweep-1-strategies.csv", "questions-planning.csv"} <= names
+    assert sum("bluffs" in name for name in names) > 1  # one for each combination
+
+
+def test_the_report_asks_nobody_for_anything(exported):
+    page = (exported / "report.html").read_text("utf-8")
+    body = page[page.index("<body>") :]
+    assert all(address.startswith("#") for address in ADDRESS.findall(body))
+    assert not re.search(r"<(form|input|select|button|link|iframe)\b", body)
+    assert "csrf" not in body
+    assert " ago<" not in body
+
+
+def test_links_of_the_report_lead_to_places_in_it(exported):
+    page = (exported / "report.html").read_text("utf-8")
+    body = page[page.index("<body>") :]
+    ids = re.findall(r'\bid="([^"]*)"', body)
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in ADDRESS.findall(body)} <= set(ids)
+
+
+def test_the_report_says_what_the_pages_say(exported, root):
+    page = (exported / "report.html").read_text("utf-8")
+    for words in ("Strategies", "Win/loss", "Threshold: ", "Queries", "Query ", "Documents", "Questions", "Decisions"):
+        assert f'report-title">{words}' in page
+    assert "answerable" in page
+
+
+def test_nothing_that_is_there_is_replaced_unless_asked(exported, root):
+    before = (exported / "sweep.json").read_bytes()
+    told = run(root, "--to", exported, "--as", "json")
+    assert told.exit_code == 2
+    assert "sweep.json is there already; --force replaces it" in told.output
+    assert run(root, "--to", exported, "--as", "json", "--force").exit_code == 0
+    assert (exported / "sweep.json").read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(root, tmp_path):
+    (tmp_path / "file").write_text("", "utf-8")
+    told = run(root, "--to", tmp_path / "file" / "below", "--as", "json")
+    assert told.exit_code == 2
+    assert "cannot be written" in told.output
+
+
+def test_many_questions_are_left_to_their_table_and_said_to_be(root, tmp_path, monkeypatch):
+    monkeypatch.setattr(reports, "MOST_QUESTIONS", 3)
+    assert run(root, "--to", tmp_path, "--as", "html").exit_code == 0
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert 'report-title">Query ' not in page
+    assert "single questions are left out (there are more than 3)" in page
