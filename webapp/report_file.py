@@ -53,7 +53,7 @@ def report_file(app: Flask, loaded: LoadedSweep) -> str:
     places = {urlsplit(page.address).path: f"p{number}" for number, page in reversed(list(enumerate(pages)))}
     parts = [
         f'<section class="report-page" id="p{number}">\n<h1 class="report-title">{escape(page.title)}</h1>\n'
-        f"{_body(_document(app, page.address), f'p{number}', places)}\n</section>"
+        f"{_body(_document(app, page.address), page.title, f'p{number}', places)}\n</section>"
         for number, page in enumerate(pages)
     ]
     return _DOCUMENT.format(
@@ -133,25 +133,27 @@ def _document(app: Flask, address: str) -> html.HtmlElement:
     return html.document_fromstring(shown(app, address).get_data(as_text=True))
 
 
-def _body(document: html.HtmlElement, place: str, places: dict[str, str]) -> str:
+def _body(document: html.HtmlElement, title: str, place: str, places: dict[str, str]) -> str:
     """What a page says, with ids of its own."""
     main = next(document.iter("main"))
     _drop(main)
     _fill_in(main)
     _date(main)
     for element in main.iter(etree.Element):
-        for name in [name for name in element.attrib if name.startswith("hx-") or name == "tabindex"]:
+        for name in [name for name in element.attrib if name.startswith("hx-")]:
             del element.attrib[name]
         if "id" in element.attrib:
             element.attrib["id"] = f"{place}-{element.attrib['id']}"
         for name in _REFERENCES:
             if name in element.attrib:
                 element.attrib[name] = " ".join(f"{place}-{one}" for one in element.attrib[name].split())
+        if element.tag in ("section", "aside") or element.get("role") == "region":
+            _name_apart(element, title)
         if element.tag == "a":
             _lead_within(element, place, places)
-    title = main.find("h1")
-    if title is not None:
-        main.remove(title)
+    heading = main.find("h1")
+    if heading is not None:
+        main.remove(heading)
     return "".join(map(_written, main))
 
 
@@ -192,6 +194,13 @@ def _become(element: html.HtmlElement, words: str) -> None:
     tail = element.tail
     element.clear()
     element.tag, element.text, element.tail = "span", words, tail
+
+
+def _name_apart(landmark: html.HtmlElement, title: str) -> None:
+    """Several pages stand in one file: who jumps from landmark to landmark must hear which page one belongs to."""
+    landmark.attrib.pop("aria-labelledby", None)
+    if "aria-label" in landmark.attrib:
+        landmark.attrib["aria-label"] = f"{landmark.attrib['aria-label']}, {title}"
 
 
 def _lead_within(link: html.HtmlElement, place: str, places: dict[str, str]) -> None:
