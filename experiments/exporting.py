@@ -51,7 +51,7 @@ def trec_files(engine: Engine, loaded: LoadedSweep) -> Iterator[tuple[str, str]]
     queries = reads.queries(engine, loaded.sweep.questions_hash)
     stored = reads.hits(engine, [row.id or 0 for row in loaded.recorded])
     if any(query.relevant for query in queries):
-        yield "documents.qrels", "".join(_relevant_documents(queries))
+        yield "documents.qrels", "".join(relevant_documents(queries))
     else:
         yield from _qrels_of_chunks(engine, loaded, queries)
     for row in loaded.recorded:
@@ -59,7 +59,8 @@ def trec_files(engine: Engine, loaded: LoadedSweep) -> Iterator[tuple[str, str]]
         yield f"{file_name(row.key)}.run", "".join(line for outcome in outcomes for line in _run_lines(outcome))
 
 
-def _relevant_documents(queries: Sequence[QueryRow]) -> Iterator[str]:
+def relevant_documents(queries: Sequence[QueryRow]) -> Iterator[str]:
+    """The judgements of document-level relevance as lines of a qrels file."""
     for query in queries:
         for judged in query.relevant or ():
             yield _qrel(query.query_id, judged["document"], judged["grade"])

@@ -13,7 +13,7 @@ from small_project import WordEncoder, make_project
 from test_corpus_importing import beir
 
 from experiments.cli import main
-from experiments.trec_files import qrels_lines, run_lines
+from experiments.exporting import file_name, relevant_documents
 from store.tables import QueryRow
 
 WORDS = (
@@ -55,13 +55,13 @@ def test_exported_files_give_the_numbers_that_are_shown(
     main(["show", "--json", "--project", str(project)])
     shown = json.loads(capsys.readouterr().out)
     assert shown["sweep"]["hit_rule"] == "chunk-of-a-relevant-document/1"
-    main(["export", "trec", str(tmp_path / "out"), "--project", str(project)])
-    assert "wrote qrels.txt and 3 runs of sweep 1" in capsys.readouterr().out
-    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "out" / "qrels.txt")))
+    main(["export", "--as", "trec", "--to", str(tmp_path / "out"), "--project", str(project)])
+    assert "Sweep 1: 4 files in" in capsys.readouterr().out
+    out = tmp_path / "out" / "trec"
+    qrels = list(ir_measures.read_trec_qrels(str(out / "documents.qrels")))
     assert qrels[0].doc_id.startswith("doc%20")
     for combination in shown["combinations"]:
-        name = combination["key"].replace("/", "-")
-        run = list(ir_measures.read_trec_run(str(tmp_path / "out" / f"run-{name}.txt")))
+        run = list(ir_measures.read_trec_run(str(out / f"{file_name(combination['key'])}.run")))
         theirs = ir_measures.calc_aggregate([nDCG @ 1, nDCG @ 10, nDCG @ 20, R @ 100], qrels, run)
         for measure, ours in (
             (nDCG @ 1, "ndcg_at_1"),
@@ -89,7 +89,7 @@ def test_the_terminal_says_the_hit_rule_and_that_nothing_can_be_destroyed(
     assert "destroyed" not in capsys.readouterr().out
 
 
-def test_a_sweep_over_needles_has_no_judged_documents_to_export(
+def test_the_terminal_shows_token_scores_of_a_sweep_over_needles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("experiments.workbench.find_encoder", lambda *_: WordEncoder())
@@ -99,28 +99,10 @@ def test_a_sweep_over_needles_has_no_judged_documents_to_export(
     capsys.readouterr()
     main(["show", "--project", str(folder)])
     assert "token IoU@20" in capsys.readouterr().out
-    with pytest.raises(SystemExit) as end:
-        main(["export", "trec", str(tmp_path / "out"), "--project", str(folder)])
-    assert end.value.code == 2
-    assert "measured over needles" in capsys.readouterr().err
-
-
-def test_nothing_that_is_there_is_overwritten(
-    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "qrels.txt").write_text("mine")
-    with pytest.raises(SystemExit) as end:
-        main(["export", "trec", str(tmp_path / "out"), "--project", str(project)])
-    assert end.value.code == 2
-    assert (tmp_path / "out" / "qrels.txt").read_text() == "mine"
-    assert "is there already" in capsys.readouterr().err
 
 
 def test_names_never_part_a_line_in_two() -> None:
     row = QueryRow(
         questions_hash="h", query_id="a b", position=0, text="?", relevant=[{"document": "x\u2003y%", "grade": 1}]
     )
-    (line,) = qrels_lines([row])
-    assert line == "a%20b 0 x%E2%80%83y%25 1\n"
-    assert list(run_lines([], "tag")) == []
+    assert list(relevant_documents([row])) == ["a%20b 0 x%E2%80%83y%25 1\n"]

@@ -26,7 +26,6 @@ COMMANDS = {
     "compare": ("experiments.cli.comparing:compare_command", "Compare two sweeps: what was fixed, what broke."),
     "gate": ("experiments.cli.gating:gate", "Hold a sweep to the rules of the project: pass, fail, cannot be judged."),
     "decide": ("experiments.cli.decisions:decide", "Choose a threshold, with its evidence and a reason."),
-    "export": ("experiments.cli.exporting:exporting", "Write a sweep as files of other tools."),
     "sync": ("experiments.cli.exchange:sync", "Exchange sweeps and decisions with MLflow."),
     "ask": ("experiments.cli.asking:ask", "Ask a question: kept chunks with distances and quotes, or NO ANSWER."),
     "export": ("webapp.exporting:export", "Write a sweep as files: report, tables, Parquet, TREC."),
