@@ -111,3 +111,15 @@ def test_a_gate_against_the_commit_before_fails_too(gates, folder):
     gate = bluffline(folder, "gate", "--against", "main", "--format", "json")
     data = json.loads(gate.stdout)
     assert (gate.returncode, data["baseline"]["commit"]) == (1, git(folder, "rev-parse", "HEAD~1"))
+
+
+def test_a_second_store_made_from_mlflow_alone_shows_the_same(gates, broken, folder):
+    store = {"BLUFFLINE_STORE_URL": f"sqlite:///{folder / 'var' / 'second.db'}"}
+    synced = bluffline(folder, "sync", "--pull", **store)
+    assert synced.returncode == 0, synced.stdout + synced.stderr
+    client, engine = client_of(folder, "second.db")
+    the_dashboard_shows_it(client, gates, broken)
+    engine.dispose()
+    gate = bluffline(folder, "gate", "--format", "json", **store)
+    assert gate.returncode == 1
+    assert json.loads(gate.stdout)["results"] == gates[-1].record["results"]
