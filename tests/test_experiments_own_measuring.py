@@ -370,3 +370,4 @@ def test_json_in_a_text_is_a_request_too(tmp_path):
     make_project(tmp_path, sweep=SWEEP, more=f'[retrievers.ours]\nurl = "http://x/"\ntexts = "a"\n{written}\n')
     (own,) = open_project(tmp_path).settings.own
     assert json.loads(own.source.body('"a"', own.k)) == {"q": '"a"', "n": 4, "f": ['"a"!']}
+    assert hash(own) == hash(open_project(tmp_path).settings.own[0])  # answers are remembered by project

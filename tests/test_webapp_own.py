@@ -5,7 +5,14 @@ import re
 import pytest
 from own_world import STRANGE, measured
 
+from experiments.asking.asker import Asker, DecisionMismatchError
+from experiments.deciding.choosing import ByHand, choose
+from experiments.deciding.decisions import decision_from, record
+from experiments.deciding.evidence import Terms, consider, find_combination
+from experiments.reading import load_sweep
+from store.decisions import decision_in_force
 from webapp.app import create_app
+from webapp.dashboard import EXTENSION
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +107,19 @@ def test_no_decision_is_possible_on_what_cannot_be_judged(client):
     page = response.get_data(as_text=True)
     assert "cannot be judged" in page
     assert "Choose this threshold" not in page
+
+
+def test_a_decision_about_it_is_recorded_and_ask_says_that_it_is_not_asked_here(client):
+    engine = client.application.extensions[EXTENSION].engine
+    loaded = load_sweep(engine, 1)
+    evidence = consider(loaded, find_combination(loaded, "own/ours"), Terms(), [0.675])
+    choice = choose(evidence.outcomes, [0.675], ByHand(0.675), seed=1)
+    record(engine, decision_from(evidence, choice, who="me", reason="a trial", project="own", supersedes=None))
+    assert "a retriever of your own" in text(client, "/decisions/1")
+    assert 'asks = "POST' in client.get("/decisions/1.toml").get_data(as_text=True)
+    with pytest.raises(DecisionMismatchError, match="decision 1 is about your own retriever ours"):
+        Asker.check_decision(None, decision_in_force(engine))
+    text(client, "/ask")
 
 
 def test_the_overview_names_it(client):

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -47,8 +47,8 @@ class Endpoint:
     url: str
     method: str
     headers: tuple[tuple[str, str], ...]
-    request: Any
-    paths: Mapping[str, str]
+    request: Any = field(hash=False)  # dicts have no hash, and projects need one
+    paths: Mapping[str, str] = field(hash=False)
 
     @property
     def words(self) -> str:
