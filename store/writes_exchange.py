@@ -10,6 +10,7 @@ from sqlmodel import Session, col
 
 from store.tables import CombinationRow, DecisionRow, HitsRow, MeasureRow, OutcomeRow, SweepRow
 
+HALF_WRITTEN = "half-written"  # how the reason of a sweep begins whose maker has not said that it ended
 _LARGEST_NUMBER = 1_000_000  # of a sweep that keeps the number it had where it was made
 
 

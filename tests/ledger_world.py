@@ -87,8 +87,8 @@ def machines(tmp_path: Path, empty_ledger: Path) -> Iterator[Machines]:
 class Server:
     """A real `mlflow server` on loopback."""
 
-    def __init__(self, folder: Path, workers: int = 1) -> None:
-        self._folder, self._workers = folder, workers
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             self.port = one.getsockname()[1]
@@ -98,12 +98,12 @@ class Server:
     def start(self) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(self.port),
-             "--workers", str(self._workers), "--backend-store-uri", f"sqlite:///{self._folder / 'mlflow.db'}",
+             "--workers", "1", "--backend-store-uri", f"sqlite:///{self._folder / 'mlflow.db'}",
              "--artifacts-destination", str(self._folder / "artifacts")],
             env={**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true"},
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while time.monotonic() < end:
             try:
                 with urllib.request.urlopen(f"{self.uri}/health", timeout=2):

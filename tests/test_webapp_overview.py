@@ -166,6 +166,15 @@ def test_a_sweep_that_ended_early_says_what_to_do_and_shows_what_there_is(client
     assert "Reason: its process ended." in page
 
 
+def test_a_half_written_sweep_of_another_machine_is_not_to_be_started_again_here(empty):
+    opened, client = empty
+    reviewed(opened, queued=[BM25_E], state="interrupted", reason="half-written: 4 of 5 combinations logged",
+             pulled_from="bluffline")  # fmt: skip
+    page = text(client)
+    assert "Reason: half-written: 4 of 5 combinations logged." in page
+    assert "Start it again" not in page
+
+
 def test_failed_combinations_stand_with_their_reasons(client):
     page = text(client)
     assert "1 of 5 combinations failed and has no numbers" in page

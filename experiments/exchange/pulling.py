@@ -31,7 +31,7 @@ from experiments.words import plural
 from store import writes
 from store.reads_exchange import combination_lines, every_sweep, has_corpus, has_questions
 from store.tables import CombinationRow, SweepRow
-from store.writes_exchange import PulledCombination, keep_sweep, remove_pulled
+from store.writes_exchange import HALF_WRITTEN, PulledCombination, keep_sweep, remove_pulled
 
 Tell = Callable[[str, int, int], None]  # stage, done, total
 _PAGE = 1000  # runs of one answer
@@ -245,7 +245,7 @@ def _failed(row: CombinationRow, reason: str) -> CombinationRow:
 def _half_written(sweep: SweepRow, combinations: Sequence[CombinationRow]) -> str:
     done = sum(row.state == "recorded" for row in combinations)
     return (
-        f"half-written: {done} of {plural(len(combinations), 'combination')} logged; it is still being measured on "
+        f"{HALF_WRITTEN}: {done} of {plural(len(combinations), 'combination')} logged; it is still being measured on "
         f"{sweep.host or 'another machine'}, or was killed there; the next sync looks again"
     )
 

@@ -14,6 +14,7 @@ from experiments.reviewing.trends import Measured, best, changed
 from experiments.verdicts.overview import on_end
 from store.reads_history import CombinationState, NumberRecord
 from store.tables import SweepRow
+from store.writes_exchange import HALF_WRITTEN
 from webapp.exports import Column, Table
 
 LENGTHS = (10, 25, 100)
@@ -139,7 +140,7 @@ def lines(
                 url=urls[sweep_id],
                 state=sweep.state,
                 reason=sweep.reason or "",
-                advice=on_end(sweep.state, recorded, len(found)),
+                advice=_advice(sweep, recorded, len(found)),
                 commit=sweep.commit,
                 tag=sweep.tag,
                 branch=sweep.branch,
@@ -167,6 +168,11 @@ def lines(
     return tuple(shown)
 
 
+def _advice(sweep: SweepRow, recorded: int, total: int) -> str:
+    """What to do about a sweep that ended early; nothing where its reason says that it goes on elsewhere."""
+    return "" if (sweep.reason or "").startswith(HALF_WRITTEN) else on_end(sweep.state, recorded, total)
+
+
 def unfinished(
     sweeps: Sequence[SweepRow], states: Mapping[int, Sequence[CombinationState]], urls: Mapping[int, str]
 ) -> tuple[Ended, ...]:
@@ -179,7 +185,7 @@ def unfinished(
             sweep_id = sweep.id or 0
             combinations = states.get(sweep_id, ())
             recorded = sum(one.state == "recorded" for one in combinations)
-            advice = on_end(sweep.state, recorded, len(combinations))
+            advice = _advice(sweep, recorded, len(combinations))
             found.append(Ended(sweep_id, urls[sweep_id], sweep.state, sweep.reason or "", advice))
     return tuple(found)
 
