@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from corpus.extraction.blocks import CELLS, Block, heading, paragraph, rendered
 from corpus.extraction.extracted import Extracted, Extraction
@@ -93,7 +93,10 @@ def decode_html(data: bytes) -> tuple[str, str]:
 
 def read_page(text: str) -> Page:
     """Return the blocks of a page's main text."""
-    tree = LexborHTMLParser(text)
+    try:
+        tree = LexborHTMLParser(text)
+    except SelectolaxError:  # any text is a page, so only memory can be what is missing
+        raise MemoryError from None
     root = tree.root
     if root is None:
         return Page([], None, 0)

@@ -9,7 +9,6 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
-from defusedxml import DefusedXmlException
 from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException
 
@@ -21,6 +20,7 @@ from corpus.extraction.tables import Cell, Sheet, sheet_blocks
 
 _ANEW = "Open it in the program it was written with and save it anew."
 _SHEET_PART = re.compile(r"xl/worksheets/[^/]+\.xml$")
+_DECLARATIONS = tuple("<!DOCTYPE".encode(encoding) for encoding in ("ascii", "utf-16-le", "utf-16-be"))
 _UNCACHED = re.compile(rb"<c\b[^>]*>\s*<f\b(?:[^>]*/>|[^>]*>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
 
 
@@ -34,8 +34,6 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
         uncached = _uncached(archive)
     try:
         workbook = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
-    except DefusedXmlException:
-        raise ExtractionError("damaged", "the workbook declares XML entities", _ANEW) from None
     except (InvalidFileException, *DAMAGE) as error:
         raise ExtractionError("damaged", f"the workbook cannot be opened ({error})", _ANEW) from None
     blocks: list[Block] = []
@@ -48,7 +46,7 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
                 continue
             found = list(sheet_blocks(_sheet(sheet), named=True))
             blocks += found
-    except (DefusedXmlException, *DAMAGE) as error:
+    except DAMAGE as error:
         raise ExtractionError("damaged", f"a sheet cannot be read ({error})", _ANEW) from None
     finally:
         workbook.close()
@@ -65,9 +63,21 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
 
 
 def _uncached(archive: zipfile.ZipFile) -> int:
-    """Count formulas whose value the file does not hold."""
-    names = [name for name in archive.namelist() if _SHEET_PART.match(name)]
-    return sum(1 for name in names for _ in _UNCACHED.finditer(read_part(archive, name)))
+    """Count formulas whose value the file does not hold.
+
+    Raises:
+        ExtractionError: If a part declares entities: no program writes any, and resolving them fills the memory.
+    """
+    found = 0
+    for name in archive.namelist():
+        if not name.endswith((".xml", ".rels")):
+            continue
+        part = read_part(archive, name)
+        if any(mark in part for mark in _DECLARATIONS):
+            raise ExtractionError("damaged", "the workbook declares XML entities", _ANEW, None, name)
+        if _SHEET_PART.match(name):
+            found += sum(1 for _ in _UNCACHED.finditer(part))
+    return found
 
 
 def _sheet(sheet: Any) -> Sheet:
