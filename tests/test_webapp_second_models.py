@@ -28,6 +28,7 @@ from experiments.runner import run_sweep
 from store.engine import open_store
 from store.tables import DecisionRow
 from webapp.app import create_app
+from webapp.contexts.question_tables import combinations_of
 
 SWEEP = """
 strategies = ["E"]
@@ -178,3 +179,8 @@ def test_a_second_model_that_is_gone_is_said(project: Project, monkeypatch: pyte
     monkeypatch.setattr(second_bench, "find_cross_encoder", gone)
     with pytest.raises(ModelError, match="org/x1 cannot be loaded"):
         asker(project).ask("q", reranked(project), 0.5)
+
+
+def test_the_questions_page_counts_the_combinations_of_second_models(swept: Engine) -> None:
+    loaded = load_sweep(swept, 1)
+    assert combinations_of(loaded.sweep) == len(loaded.combinations) == 6

@@ -158,6 +158,7 @@ def combinations_of(sweep: SweepRow | None) -> int:
     settings = sweep.settings if sweep else {}
     if not {"strategies", "retrievers", "models"} <= settings.keys():
         return DEFAULT_COMBINATIONS
-    free = "bm25" in settings["retrievers"]
-    with_model = len(settings["retrievers"]) - free
-    return len(settings["strategies"]) * (with_model * len(settings["models"]) + free)
+    models, rerankers = len(settings["models"]), len(settings.get("rerankers", ()))
+    ways = {"bm25": 1, "rerank": models * rerankers, "late": len(settings.get("late_models", ()))}
+    each = sum(ways.get(retriever, models) for retriever in settings["retrievers"])
+    return len(settings["strategies"]) * each + len(settings.get("own", {}))
