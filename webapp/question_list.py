@@ -8,6 +8,7 @@ from typing import NamedTuple
 from flask import request
 
 from experiments.reviewing.fates import Fate, Flip, fate, flip, lost_everywhere
+from store.needle_spans import needle_spans
 from store.reads import OutcomeRecord
 from store.tables import QueryRow
 from webapp import params
@@ -140,7 +141,9 @@ def place(one: Fate | None) -> tuple[int, int]:
 
 
 def _text(query: QueryRow) -> str:
-    return " ".join(part for part in (query.query_id, query.text, query.needle, query.document) if part).casefold()
+    needles = (part for needle in needle_spans(query) for part in (needle.text, needle.document))
+    judged = (one["document"] for one in query.relevant or ())
+    return " ".join((query.query_id, query.text, *needles, *judged)).casefold()
 
 
 def _by_id(entry: Entry) -> str:
