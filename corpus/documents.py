@@ -97,9 +97,7 @@ class FolderListing(NamedTuple):
 def list_folder(folder: Path) -> FolderListing:
     """Return the files of a folder and its subfolders; hidden ones are ignored, linked folders are not entered."""
     if is_collection(folder):
-        return FolderListing(
-            (), problem="the documents are one file, read anew by every check and sweep, not one by one"
-        )
+        return FolderListing((), problem="the documents are one file, which every check and sweep reads anew")
     if not folder.is_dir():
         problem = "the documents folder is not a folder" if folder.exists() else "the documents folder does not exist"
         return FolderListing((), problem=problem)
