@@ -11,10 +11,12 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from small_project import WordEncoder, bluffline, cannot_be_found, small_project
+from sqlmodel import Session
 
 from corpus.documents import list_folder
 from experiments.chunking import chunk_document
@@ -28,6 +30,7 @@ from experiments.progress import CancelledError
 from experiments.provenance import PIPELINE
 from store import files, reads
 from store.files import IndexingElsewhereError
+from store.tables import IndexingRow
 
 BROKEN = {"empty.md": b"", "blank.txt": b" \n", "binary.txt": b"\x00\x01\x02\xff" * 40, "picture.png": b"\x89PNG\r\n"}
 
@@ -385,3 +388,48 @@ def test_locators_survive_indexing_again_and_follow_an_edit(engine, project):
     path.write_text(path.read_text().replace("00:05", "00:04"))
     index(engine, project)
     assert [place for _, _, place in files.file(engine, "talk.vtt").locators] == ["t=0,2", "t=4,7"]
+
+
+def test_a_run_on_another_machine_that_fell_silent_does_not_block_for_ever(engine, project):
+    run = files.begin_indexing(engine, pid=1, host="elsewhere", total=0)
+    with pytest.raises(IndexingElsewhereError):
+        index(engine, project)
+    with Session(engine) as session:
+        row = session.get_one(IndexingRow, run)
+        row.heartbeat_at = files.now() - timedelta(seconds=1_000)
+        session.commit()
+    assert index(engine, project).indexed == 2
+
+
+def test_watching_takes_up_a_change_and_ends_cleanly_with_ctrl_c(tmp_path):
+    from store.engine import open_store
+
+    project = small_project(tmp_path / "project")
+    code = _SLOWLY.format(tests=str(Path(__file__).parent)).replace("seconds=0.1", "seconds=0")
+    arguments = [sys.executable, "-c", code, "documents", "watch", "--every", "0.2", "--project", str(project.root)]
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    engine = None
+
+    def wait_for(name):
+        nonlocal engine
+        for _ in range(300):
+            time.sleep(0.1)
+            if (project.var / "bluffline.db").is_file():
+                engine = engine or open_store(project.store_url)
+                if states(engine).get(name) == "indexed":
+                    return
+        raise AssertionError(f"{name} was not indexed")
+
+    try:
+        wait_for("vectors.md")
+        (project.documents / "later.md").write_text("# Later\n\nIt came later.\n")
+        wait_for("later.md")
+    finally:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    engine.dispose()
+    assert process.returncode == 0, err
+    assert out.startswith(f"watching {project.documents}")
+    assert "1 indexed, 0 failed" in out
+    assert "stopped; what is indexed is kept." in out
+    assert "Traceback" not in err

@@ -23,7 +23,7 @@ from experiments.indexing.progress import IndexingProgress
 from experiments.indexing.scanning import Changes, Seen, changes, look, look_into
 from experiments.indexing.stamps import Stamps
 from experiments.models import Encoder
-from experiments.processes import lives
+from experiments.processes import lives, utc
 from experiments.progress import CancelledError
 from experiments.project import Project, find_encoder
 from experiments.provenance import PIPELINE
@@ -33,6 +33,7 @@ from store.tables import FileRow, TextRow
 from store.vectors import VectorCache
 
 Say = Callable[[str], object]
+_SILENT = 900.0  # seconds; far longer than one file may take
 _PATIENCE = 0.5  # seconds between two looks whether another indexing has ended
 _ROUNDS = 1_000  # of looking again for what came in the meantime
 
@@ -99,9 +100,13 @@ def _begin(engine: Engine, *, wait: bool) -> int:
 
 
 def settle_interrupted(engine: Engine) -> None:
-    """Mark runs of this machine whose process is gone; the documents they were working on wait again."""
+    """Mark runs whose process is gone, or that were silent for long on another machine; what they left waits again."""
     for row in store.running_indexings(engine):
-        if row.host == socket.gethostname() and not lives(row.pid, row.heartbeat_at):
+        if row.host == socket.gethostname():
+            gone = not lives(row.pid, row.heartbeat_at)
+        else:
+            gone = (store.now() - utc(row.heartbeat_at)).total_seconds() > _SILENT
+        if gone:
             store.end_indexing(engine, row.id or 0, "interrupted", "its process ended before it was finished")
 
 
