@@ -80,14 +80,20 @@ class Ledger:
             found = client.get_experiment_by_name(self.experiment)
             if found is not None and found.lifecycle_stage == "deleted":
                 client.restore_experiment(found.experiment_id)
-            location = None if is_remote(self.uri) else self._artifacts.resolve().as_uri()
-            experiment_id = (
-                found.experiment_id
-                if found is not None
-                else client.create_experiment(self.experiment, artifact_location=location)
-            )
+            experiment_id = found.experiment_id if found is not None else self._create(client)
             self._connected = client, experiment_id
         return self._connected
+
+    def _create(self, client: Any) -> str:
+        """Make the experiment, unless another machine was faster."""
+        location = None if is_remote(self.uri) else self._artifacts.resolve().as_uri()
+        try:
+            return str(client.create_experiment(self.experiment, artifact_location=location))
+        except Exception:  # MLflow lets each library's own family through
+            found = client.get_experiment_by_name(self.experiment)
+            if found is None:
+                raise
+            return str(found.experiment_id)
 
     def waiting(self, engine: Engine) -> list[int]:
         """Sweeps made here, oldest first, of which this server does not hold all that the store does.
