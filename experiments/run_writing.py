@@ -20,6 +20,7 @@ from store.tables import CombinationRow, MeasureRow, SweepRow
 
 ARTIFACT_FOLDER = "bluffline"
 RECORD_TAG = "bluffline.record"  # hash of the file that says everything about a run
+_ATTEMPTS = 5
 _BATCH = 900  # metrics; MLflow takes at most 1,000 parameters and metrics at once
 
 
@@ -109,13 +110,18 @@ def _log_datasets(client: Any, run_id: str, sweep: SweepRow) -> None:
         return DatasetInput(Dataset(name, digest[:32], "bluffline", source, profile=json.dumps(size)))
 
     questions = {"answerable": sweep.answerable, "near": sweep.near, "far": sweep.far}
-    client.log_inputs(
-        run_id,
-        [
-            dataset("documents", sweep.corpus_hash, {"documents": sweep.documents}),
-            dataset("questions", sweep.questions_hash, questions),
-        ],
-    )
+    datasets = [
+        dataset("documents", sweep.corpus_hash, {"documents": sweep.documents}),
+        dataset("questions", sweep.questions_hash, questions),
+    ]
+    for attempt in range(_ATTEMPTS):
+        try:
+            client.log_inputs(run_id, datasets)
+            return
+        except Exception as error:  # MLflow lets each library's own family through
+            # Two machines that log the same documents for the first time at once: MLflow refuses the second.
+            if "unique" not in str(error).lower() or attempt == _ATTEMPTS - 1:
+                raise
 
 
 def log_failures(client: Any, parent: str, combinations: Sequence[CombinationRow]) -> None:
