@@ -5,6 +5,7 @@ never depends on the order documents were read in.
 """
 
 import math
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -17,6 +18,7 @@ VectorMatrix = NDArray[np.float32] | NDArray[np.float64]
 IndexMatrix = NDArray[np.intp]
 Id = TypeVar("Id", bound=Hashable)
 
+_FUSION_WORDS = re.compile(r"k = (?P<k>\S+), (?:equal weights|weights: dense (?P<dense>\S+), bm25 (?P<bm25>\S+))")
 ABSENT = -1
 SCORE_DECIMALS = 6
 # Neighbouring ranks around 30,000 differ by 1e-9 in a fused score, so six decimals would tie what is not tied.
@@ -51,6 +53,18 @@ class Fusion:
         for name, weight in (("dense", self.dense), ("bm25", self.bm25)):
             if not (math.isfinite(weight) and weight > 0):
                 raise ValueError(f"{name} is {weight!r}, must be above 0")
+
+    @classmethod
+    def from_words(cls, words: str) -> "Fusion":
+        """The settings `describe` has put in words.
+
+        Raises:
+            ValueError: If the words are not such a description.
+        """
+        found = _FUSION_WORDS.fullmatch(words)
+        if found is None:
+            raise ValueError(f"{words!r} does not describe how rankings are fused")
+        return cls(k=float(found["k"]), dense=float(found["dense"] or 1), bm25=float(found["bm25"] or 1))
 
     def describe(self) -> str:
         """The settings in words, as in ``k = 60, weights: dense 1, bm25 2``."""

@@ -268,6 +268,7 @@ class DecisionRow(SQLModel, table=True):
     strategy_spec: str
     retriever: str
     retriever_settings: str | None = None  # BM25's in words; None where the retriever has none
+    fusion: str | None = None  # how dense and BM25 are fused, in words; None where they are not
     model: str | None = None
     scorer: str | None = None  # the second model of `rerank` and `late`
     stamp: dict[str, Any] = Field(default_factory=dict, sa_column=Column(JSON, nullable=False))  # of the gate's model

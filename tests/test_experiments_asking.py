@@ -12,6 +12,7 @@ from experiments.conditions import Combination
 from experiments.embedding import embed
 from experiments.models import EncodedBatch
 from experiments.project import Project, open_project
+from experiments.ranking import Fusion
 from experiments.settings import Settings
 from store.vectors import VectorCache
 from tests.worlds import BLIND, DOCUMENTS, MODEL, QUERIES, SECTIONS, STRATEGIES, KeywordEncoder, retrieved
@@ -54,7 +55,7 @@ def asker(root, encoder=None, documents=DOCUMENTS):
 def decision(**values):
     plain = {
         "id": 3, "strategy": "E", "strategy_spec": SECTIONS.spec, "retriever": "dense", "retriever_settings": None,
-        "scorer": None, "scorer_stamp": {},
+        "fusion": None, "scorer": None, "scorer_stamp": {},
         "model": MODEL, "stamp": KeywordEncoder().stamp._asdict(), "threshold": 0.5,
     }  # fmt: skip
     return SimpleNamespace(**{**plain, **values})
@@ -304,3 +305,9 @@ def test_the_real_model_answers_and_refuses_on_the_bundled_corpus(tmp_path, monk
     assert answer.kept
     assert np.all(np.diff([one.distance for one in answer.looked_at]) >= 0)
     assert ask.ask("How much saffron goes into a paella?", combination, 0.675).refused
+
+
+def test_a_decision_about_a_ranking_fused_otherwise_is_refused(tmp_path):
+    ask, heavy = asker(tmp_path), Fusion(bm25=3).describe()
+    with pytest.raises(DecisionMismatchError, match=r"fused with k = 60, weights: dense 1, bm25 3, here it is k = 60"):
+        ask.ask_decided("q", decision(retriever="hybrid", fusion=heavy, corpus_hash=ask.corpus_hash))

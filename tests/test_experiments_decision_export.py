@@ -127,7 +127,7 @@ def test_production_finds_everything_the_gate_needs() -> None:
     assert values["retriever"] == {
         "name": "hybrid",
         "bm25": {"k1": 1.2, "b": 0.75, "tokeniser": "ascii"},
-        "fusion": {"method": "reciprocal rank", "k": 60},
+        "fusion": {"method": "reciprocal rank", "k": 60.0, "weights": {"dense": 1.0, "bm25": 1.0}},
     }
     assert values["model"]["weights_sha256"] == STAMP["weights"] and values["model"]["source"] == STAMP["source"]
     assert values["measured"]["corpus_sha256"] == "c" * 64

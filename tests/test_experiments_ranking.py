@@ -245,6 +245,10 @@ def test_weights_multiply_the_reciprocal_ranks():
 def test_fusion_settings_are_said_in_words_and_refused_where_they_make_no_sense():
     assert Fusion().describe() == "k = 60, equal weights"
     assert Fusion(k=10, dense=1, bm25=2.5).describe() == "k = 10, weights: dense 1, bm25 2.5"
+    for one in (Fusion(), Fusion(k=10, dense=1, bm25=2.5)):
+        assert Fusion.from_words(one.describe()) == one
+    with pytest.raises(ValueError, match="does not describe"):
+        Fusion.from_words("k = 60")
     for wrong in ({"k": -1}, {"dense": 0}, {"bm25": float("nan")}, {"k": float("inf")}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             Fusion(**wrong)

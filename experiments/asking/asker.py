@@ -213,11 +213,11 @@ class Asker:
                 f"only; where it runs, keep what lies under {decision.threshold:g} by "
                 f"{decision.stamp.get('name', 'the gate model')}, or ask here with a combination of another kind"
             )
-        strategy, bm25 = self.strategy(decision.strategy), self.project.settings.bm25
+        strategy, settings = self.strategy(decision.strategy), self.project.settings
         stamp = self.stamp(str(decision.stamp["name"])) if decision.stamp.get("name") else None
         corpus = decision.corpus_hash if self.corpus_hash in holds_on else self.corpus_hash
         scorer = self._seconds.record(combination_of(decision))
-        found = differences(decision, corpus, stamp, strategy, bm25, scorer)
+        found = differences(decision, corpus, stamp, strategy, settings.bm25, settings.fusion, scorer)
         if found:
             raise DecisionMismatchError(
                 f"decision {decision.id} does not fit what is at hand: "

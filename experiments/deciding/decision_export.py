@@ -13,7 +13,7 @@ import tomli_w
 from experiments.conditions import OWN, Strategy, strategy_from_settings
 from experiments.deciding.decisions import decided_at
 from experiments.lexical import BM25Settings
-from experiments.ranking import FUSION_K
+from experiments.ranking import DEFAULT_FUSION, Fusion
 from store.tables import DecisionRow
 
 Format = Literal["toml", "json"]
@@ -148,7 +148,9 @@ def _retriever(decision: DecisionRow) -> dict[str, Any]:
         bm25 = bm25_from_words(decision.retriever_settings)
         values["bm25"] = {"k1": bm25.k1, "b": bm25.b, "tokeniser": bm25.tokeniser, "stemming": bm25.stemming}
     if decision.strategy != OWN and decision.retriever in ("hybrid", "rerank"):
-        values["fusion"] = {"method": "reciprocal rank", "k": FUSION_K}
+        fusion = Fusion.from_words(decision.fusion) if decision.fusion else DEFAULT_FUSION
+        weights = {"dense": fusion.dense, "bm25": fusion.bm25}
+        values["fusion"] = {"method": "reciprocal rank", "k": fusion.k, "weights": weights}
     return values
 
 

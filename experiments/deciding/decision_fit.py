@@ -8,6 +8,7 @@ from typing import Any
 from experiments.conditions import Combination, Strategy
 from experiments.lexical import BM25Settings
 from experiments.model_stamps import ModelStamp, changes_words, differs
+from experiments.ranking import Fusion
 from store.tables import DecisionRow
 
 WITHOUT_BM25 = frozenset({"dense", "late"})  # retrievers that never look at words
@@ -49,6 +50,7 @@ def differences(
     stamp: ModelStamp | None,
     strategy: Strategy,
     bm25: BM25Settings,
+    fusion: Fusion,
     scorer: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Everything a decision was made about that is another thing here, both sides named.
@@ -59,6 +61,7 @@ def differences(
         stamp: Of the gate's model here; None where the decision names none.
         strategy: As it is here.
         bm25: As it is set here.
+        fusion: As it is set here.
         scorer: The second model here, as `scorer_record` puts it; None where the decision has none.
     """
     found = []
@@ -79,6 +82,8 @@ def differences(
     found += [second] if second else []
     if decision.retriever not in WITHOUT_BM25 and decision.retriever_settings not in (None, bm25.describe()):
         found.append(f"its BM25 was {decision.retriever_settings}, here it is {bm25.describe()}")
+    if decision.fusion not in (None, fusion.describe()):
+        found.append(f"its rankings were fused with {decision.fusion}, here it is {fusion.describe()}")
     return found
 
 

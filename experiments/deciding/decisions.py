@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Engine
 
-from experiments.conditions import OWN, spec_in
+from experiments.conditions import FUSED, OWN, spec_in
 from experiments.deciding.choosing import AtMost, ByHand, Cheapest, Choice
 from experiments.deciding.decision_fit import WITHOUT_BM25, scorer_record
 from experiments.deciding.evidence import DecisionError, Evidence, evidence_record
 from experiments.gate import GATE_SIZE
+from experiments.ranking import DEFAULT_FUSION
 from store.decisions import add_decision
 from store.tables import DecisionRow
 
@@ -60,6 +61,7 @@ def decision_from(
         strategy_spec=spec_in(sweep.settings, combination.strategy, combination.retriever) or "not described",
         retriever=combination.retriever,
         retriever_settings=None if own or combination.retriever in WITHOUT_BM25 else sweep.settings["bm25"],
+        fusion=sweep.settings.get("hybrid", DEFAULT_FUSION.describe()) if combination.retriever in FUSED else None,
         model=combination.model,
         scorer=combination.scorer,
         stamp=dict(combination.stamp.get("model", {})),

@@ -12,6 +12,7 @@ from experiments.deciding.certification import STRATA, bounds_at
 from experiments.deciding.decision_fit import scorer_differences, scorer_record
 from experiments.deciding.evidence import at_threshold
 from experiments.outcomes import Recorded
+from experiments.ranking import DEFAULT_FUSION
 from experiments.reading import LoadedSweep, load_sweep
 from experiments.reviewing.sides import same_distances
 from experiments.reviewing.wordings import WORDING, only_moved
@@ -104,6 +105,8 @@ def _checks(decision: DecisionRow, loaded: LoadedSweep) -> Iterator[Check]:
     yield _same("strategy", f"Strategy {decision.strategy}", decision.strategy_spec, spec or "not described")
     if decision.retriever_settings is not None:
         yield _same("retriever", "BM25 settings", decision.retriever_settings, sweep.settings["bm25"])
+    if decision.fusion is not None:
+        yield _same("fusion", "Fusion", decision.fusion, sweep.settings.get("hybrid", DEFAULT_FUSION.describe()))
     model = _model(decision, combination)
     yield model
     if model.state == "broken":  # distances of two models are not on one scale: nothing below would mean anything

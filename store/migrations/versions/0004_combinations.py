@@ -23,6 +23,7 @@ def upgrade() -> None:
     op.add_column("outcome", sa.Column("scorer_score", sa.Float(), nullable=True))
     op.add_column("decision", sa.Column("scorer", sa.String(), nullable=True))
     op.add_column("decision", sa.Column("scorer_stamp", sa.JSON(), nullable=False, server_default="{}"))
+    op.add_column("decision", sa.Column("fusion", sa.String(), nullable=True))
     with op.batch_alter_table("outcome") as outcome:
         outcome.alter_column("destroyed", existing_type=sa.Boolean(), nullable=True)
 
@@ -31,6 +32,7 @@ def downgrade() -> None:
     op.execute(sa.text("UPDATE outcome SET destroyed = false WHERE destroyed IS NULL"))
     with op.batch_alter_table("outcome") as outcome:
         outcome.alter_column("destroyed", existing_type=sa.Boolean(), nullable=False)
+    op.drop_column("decision", "fusion")
     op.drop_column("decision", "scorer_stamp")
     op.drop_column("decision", "scorer")
     op.drop_column("outcome", "scorer_score")
