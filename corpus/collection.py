@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from corpus.characters import unusable
 from corpus.faults import Fault
 from corpus.json_lines import MOST_MEGABYTES, json_lines
 from corpus.question_rows import Row
@@ -92,8 +93,7 @@ def _wrong(row: Row, file: str) -> Iterator[Fault]:
         value = values.get(key)
         if value is not None and not isinstance(value, str):
             yield Fault(file, row.line, str(value), f"`{key}` is not a text", _ADVICE)
-        elif value is not None and any("\ud800" <= character <= "\udfff" for character in value):
-            problem = f"`{key}` holds half a surrogate pair, which is no character"
-            yield Fault(file, row.line, value, problem, "Write the character itself, or both halves of the escape.")
+        elif value is not None and (wrong := unusable(value)) is not None:
+            yield Fault(file, row.line, value, f"`{key}` {wrong.problem}", wrong.advice)
     if "text" not in values and "title" not in values:
         yield Fault(file, row.line, _id(values), "the document has neither text nor title", "Remove the line.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from corpus.characters import unusable
 from corpus.faults import Fault
 from corpus.needles import Claim
 from corpus.question_rows import COLUMNS, Row, unknown_name
@@ -211,9 +212,8 @@ class _Fields:
         if len(value) > _MOST_CHARACTERS:
             problem = f"`{name}` is {len(value)} characters long"
             self.fault(value, problem, f"At most {_MOST_CHARACTERS} are allowed; is a closing quote missing?")
-        elif any("\ud800" <= character <= "\udfff" for character in value):
-            problem = f"`{name}` holds half a surrogate pair, which is no character"
-            self.fault(value, problem, "Write the character itself, or both halves of the escape.")
+        elif (wrong := unusable(value)) is not None:
+            self.fault(value, f"`{name}` {wrong.problem}", wrong.advice)
 
     def number(self, name: str) -> int | None:
         value = self.row.values.get(name)

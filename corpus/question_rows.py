@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -194,10 +195,10 @@ class _Csv:
                 yield line, record
 
     def _check_header(self, line: int, names: list[str]) -> None:
-        for name in dict.fromkeys(names):
+        for name, count in Counter(names).items():
             if name and name not in COLUMNS and not self.foreign:
                 self._fault(line, name, "unknown column", unknown_name(name))
-            elif name and names.count(name) > 1:
+            elif name and count > 1:
                 self._fault(line, name, "the column stands twice in the header", "Remove one of them.")
         for name in () if self.foreign else ("id", "question"):
             if name not in names:

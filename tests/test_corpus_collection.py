@@ -45,6 +45,7 @@ def test_each_line_is_a_document_with_its_title_beside_its_text(tmp_path: Path) 
         ({"id": "b", "text": 5}, "5", "`text` is not a text"),
         ({"id": "b", "text": "  "}, "b", "neither text nor title"),
         ('{"id": "b", "text": "\\ud800"}', "\\ud800", "half a surrogate pair"),
+        ('{"id": "b", "text": "a\\u0000"}', "a\\x00", "a zero character"),
         ('{"id": "b", "text": "x"', 'd": "b", "text": "x"', "the line is not JSON"),
         ('["b"]', '["b"]', "not a JSON object"),
         ({"id": "good", "text": "again"}, "good", "used already on line 1"),

@@ -177,14 +177,34 @@ def test_what_is_no_squad_file_is_one_line(tmp_path: Path) -> None:
         ("{", "the file is not JSON"),
         ("[]", "the file is no SQuAD file"),
         ('{"data": 5}', "the file is no SQuAD file"),
+        ('{"data": ' + "9" * 5000 + "}", "the file is no SQuAD file"),
         ('{"data": [{"title": "t"}]}', "the article has no list of paragraphs"),
         ('{"data": [{"title": "t", "paragraphs": [5]}]}', "the paragraph has no context"),
     ):
         file.write_text(content)
         assert problem in read_squad(file).faults[0].problem
+    for broken in ("\\ud800", "\\u0000"):
+        file.write_text('{"data": [{"title": "t", "paragraphs": [{"context": "A ' + broken + ' b.", "qas": []}]}]}')
+        assert read_squad(file).faults[0].value == "data[0].paragraphs[0]"
     with file.open("wb") as stream:
         stream.truncate(2_000_000_000)
     assert "larger than 200 MB" in read_squad(file).faults[0].problem
+
+
+def test_every_title_becomes_an_id_of_its_own_that_can_be_seen(tmp_path: Path) -> None:
+    titles = ["dup", "dup", "dup (2)", "", "a\0b\u202e\nc", "\ud800", "../../etc/x"]
+    paragraphs = [{"context": "Some words.", "qas": []}]
+    file = tmp_path / "squad.json"
+    file.write_text(json.dumps({"data": [{"title": title, "paragraphs": paragraphs} for title in titles]}))
+    ids = [document.id for document in read_squad(file).documents]
+    assert ids == ["dup", "dup (2)", "dup (2) (2)", "untitled", "ab c", "untitled (2)", "../../etc/x"]
+
+
+def test_a_header_of_fifty_thousand_columns_is_read_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "wide.csv"
+    file.write_text("question,question," + ",".join(f"c{number}" for number in range(50_000)) + "\n")
+    (fault,) = read_table(file, (), {}).faults
+    assert fault.problem == "the column stands twice in the header"
 
 
 TOPICS = """<top>

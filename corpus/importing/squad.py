@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
-from corpus.collection import Entry, plain
+from corpus.characters import unusable
+from corpus.collection import Entry
 from corpus.documents import of_entry
 from corpus.faults import Fault, shortened
 from corpus.importing.material import Material
@@ -79,7 +80,7 @@ def read_squad(path: Path, unit: Unit = "articles", rule: Rule = "needles") -> M
         around = error.doc[max(error.pos - 20, 0) : error.pos + 20]
         problem = f"the file is not JSON ({error.msg.lower()} at column {error.colno})"
         return Material((), file, (), [Fault(file, error.lineno, around, problem, "Get the file anew.")])
-    except (UnicodeDecodeError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:  # no UTF-8, or a number too long to read
         problem = "the file is no SQuAD file"
         advice = f'It holds {{"data": [{{"title", "paragraphs": [...]}}, ...]}} in UTF-8 ({type(error).__name__}).'
         return Material((), file, (), [Fault(file, None, "", problem, advice)])
@@ -110,9 +111,12 @@ def _article(reading: _Reading, where: str, article: Any, titles: dict[str, int]
     if not isinstance(paragraphs, list):
         reading.fault("", where, "the article has no list of paragraphs", "Remove it, or get the file anew.")
         return
-    title = plain(unquote(str(article.get("title") or "untitled"))).strip()
-    titles[title] = titles.get(title, 0) + 1
-    name = title if titles[title] == 1 else f"{title} ({titles[title]})"
+    title = _shown_title(article.get("title"))
+    name = title
+    while name in titles:
+        titles[title] += 1
+        name = f"{title} ({titles[title]})"
+    titles[name] = 1
     passages = list(_passages(reading, where, name, paragraphs, unit))
     words = title.replace("_", " ")
     texts: dict[str, str] = {}
@@ -122,6 +126,12 @@ def _article(reading: _Reading, where: str, article: Any, titles: dict[str, int]
     for passage, place, questions in passages:
         for number, question in enumerate(questions):
             _question(reading, f"{place}.qas[{number}]", question, passage, rule)
+
+
+def _shown_title(title: Any) -> str:
+    """A title as it becomes a document's id: in one line, of characters that can be seen."""
+    words = " ".join(unquote(str(title or "")).split())
+    return "".join(character for character in words if character.isprintable()) or "untitled"
 
 
 def _passages(
@@ -134,6 +144,9 @@ def _passages(
         questions = paragraph.get("qas", []) if isinstance(paragraph, dict) else None
         if not isinstance(context, str) or not context.strip() or not isinstance(questions, list):
             reading.fault("", place, "the paragraph has no context or no list of questions", "Remove it.")
+            continue
+        if (wrong := unusable(context)) is not None:
+            reading.fault("", place, f"the paragraph {wrong.problem}", f"{wrong.advice} Or remove the paragraph.")
             continue
         # Line ends are left as they are when that would move offsets.
         bare = context.lstrip("\ufeff \t\r\n")
