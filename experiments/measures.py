@@ -181,6 +181,19 @@ def document_measures(ks: Iterable[int]) -> list[Measure]:
     return [*(ndcg(k) for k in sorted({*ks, NDCG_DEPTH})), DOCUMENT_RECALL]
 
 
+# Numbers that exist only once a threshold is fixed: read from outcomes, never recorded. By the share of
+# `experiments.thresholds.ThresholdRow` that each is.
+AT_THRESHOLD = {
+    "bluffs": Measure("at_bluffs", "bluffs", "proportion", "unanswerable questions that are answered", False),
+    "bluffs_near": Measure("at_near", "bluffs on near questions", "proportion", "near questions answered", False),
+    "bluffs_far": Measure("at_far", "bluffs on far questions", "proportion", "far questions answered", False),
+    "right": Measure(
+        "at_right", "answered right", "proportion", "answerable questions answered with what answers them kept", True
+    ),
+    "refused": Measure("at_refused", "refused", "proportion", "answerable questions refused", False),
+}
+
+
 def registry(ks: Iterable[int], *, documents: bool = False, needles: bool = True) -> dict[str, Measure]:
     """All measures of a sweep with these depths, by name.
 

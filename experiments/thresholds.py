@@ -6,7 +6,7 @@ A threshold is a reading: retrieval ran once, and any number of thresholds is re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,19 @@ from numpy.typing import NDArray
 from experiments.outcomes import Recorded
 from experiments.stats.intervals import Proportion, wilson
 from experiments.stats.selective import threshold_counts
+
+
+class Gated(Protocol):
+    """What of an outcome the gate reads."""
+
+    @property
+    def needle_id(self) -> str | None: ...  # noqa: D102
+    @property
+    def stratum(self) -> str | None: ...  # noqa: D102
+    @property
+    def nearest(self) -> float | None: ...  # noqa: D102
+    @property
+    def needle_distance(self) -> float | None: ...  # noqa: D102
 
 
 class ThresholdRow(NamedTuple):
@@ -54,7 +67,7 @@ class Extremes(NamedTuple):
         return self.worst_answerable < self.best_unanswerable
 
 
-def read_thresholds(outcomes: Sequence[Recorded], thresholds: Sequence[float | None]) -> list[ThresholdRow]:
+def read_thresholds(outcomes: Sequence[Gated], thresholds: Sequence[float | None]) -> list[ThresholdRow]:
     """One row a threshold, in the order given.
 
     Args:
@@ -85,12 +98,12 @@ def read_thresholds(outcomes: Sequence[Recorded], thresholds: Sequence[float | N
     ]
 
 
-def nearest_distances(outcomes: Sequence[Recorded]) -> NDArray[np.float64]:
+def nearest_distances(outcomes: Sequence[Gated]) -> NDArray[np.float64]:
     """Distance below which each question is answered, shape (n,); inf where nothing was returned."""
     return np.array([np.inf if outcome.nearest is None else outcome.nearest for outcome in outcomes], float)
 
 
-def needle_distances(outcomes: Sequence[Recorded]) -> NDArray[np.float64]:
+def needle_distances(outcomes: Sequence[Gated]) -> NDArray[np.float64]:
     """Distance below which each question's needle is kept, shape (n,); inf where the gate never sees it."""
     return np.array(
         [np.inf if outcome.needle_distance is None else outcome.needle_distance for outcome in outcomes], float

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Engine, Select, select
-from sqlalchemy.orm import aliased
+from sqlalchemy import Engine, Select, case, null, select
+from sqlalchemy.orm import aliased, defer
+from sqlalchemy.orm.attributes import set_committed_value
 from sqlmodel import Session, col
 
 from store.engine import StoreError
@@ -149,11 +150,30 @@ class Line(NamedTuple):
     commit: str | None
 
 
-def history(engine: Engine, limit: int = 200) -> list[Line]:
-    """The newest decisions, the oldest of them first."""
+class Standing(NamedTuple):
+    """The decision in force with the ones before it."""
+
+    decision: DecisionRow
+    sweep_is_here: bool  # whether the sweep it stands on is in this store
+    history: list[Line]  # the newest decisions, this one the last
+
+
+def standing(engine: Engine, limit: int = 200) -> Standing | None:
+    """The decision in force and the history before it, in one statement; None when nothing was decided yet."""
+    newest = select(col(DecisionRow.id)).order_by(*NEWEST_FIRST).limit(1).scalar_subquery()
+    evidence = case((col(DecisionRow.id) == newest, col(DecisionRow.evidence)), else_=null())  # that of the others: MBs
+    heavy = defer(cast("Any", DecisionRow.evidence))
     with Session(engine) as session:
-        query = select(*(getattr(DecisionRow, name) for name in Line._fields)).order_by(*NEWEST_FIRST).limit(limit)
-        return [Line._make(row) for row in session.execute(query)][::-1]
+        rows = session.execute(_as_it_stands().add_columns(evidence).options(heavy).limit(limit)).all()
+        session.expunge_all()
+    if not rows:
+        return None
+    decision, sweep_id, before, whole = rows[0]
+    set_committed_value(decision, "evidence", whole)
+    decision.supersedes = before
+    decision.sweep_id = decision.sweep_id if sweep_id is None else sweep_id
+    lines = [Line._make(getattr(row[0], name) for name in Line._fields) for row in reversed(rows)]
+    return Standing(decision, sweep_id is not None, lines)
 
 
 def superseding(engine: Engine, decision: DecisionRow) -> DecisionRow | None:

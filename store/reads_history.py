@@ -10,7 +10,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
 from store.reads import NEWEST_FIRST
-from store.tables import CombinationRow, MeasureRow, SweepRow
+from store.tables import CombinationRow, MeasureRow, OutcomeRow, QueryRow, SweepRow
 
 
 class CombinationState(NamedTuple):
@@ -119,6 +119,49 @@ def numbers(engine: Engine, *wanted: Wanted) -> list[dict[int, list[NumberRecord
             for one, its_ids, into in zip(wanted, ids, found, strict=True):
                 if name == one.name and record.sweep_id in its_ids and one.key in (None, record.key):
                     into.setdefault(record.sweep_id, []).append(record)
+    return found
+
+
+class DistanceRecord(NamedTuple):
+    """What the gate reads of one outcome."""
+
+    sweep_id: int
+    query_id: str
+    needle_id: str | None
+    stratum: str | None
+    nearest: float | None
+    needle_distance: float | None
+
+
+def distances(engine: Engine, sweep_ids: Sequence[int], key: str) -> dict[int, list[DistanceRecord]]:
+    """One combination's outcomes in many sweeps as the gate reads them, in one statement, by sweep."""
+    query = (
+        select(
+            col(CombinationRow.sweep_id),
+            col(OutcomeRow.query_id),
+            col(QueryRow.needle_id),
+            col(QueryRow.stratum),
+            col(OutcomeRow.nearest),
+            col(OutcomeRow.needle_distance),
+        )
+        .join(CombinationRow, col(CombinationRow.id) == col(OutcomeRow.combination_id))
+        .join(SweepRow, col(SweepRow.id) == col(CombinationRow.sweep_id))
+        .join(
+            QueryRow,
+            (col(QueryRow.questions_hash) == col(SweepRow.questions_hash))
+            # joined to nothing, so that SQLite begins with the combinations (see `store.reads.outcomes_of`)
+            & (col(QueryRow.query_id) == col(OutcomeRow.query_id).concat("")),
+        )
+        .where(
+            col(CombinationRow.sweep_id).in_(sweep_ids),
+            col(CombinationRow.key) == key,
+            col(CombinationRow.state) == "recorded",
+        )
+    )
+    found: dict[int, list[DistanceRecord]] = {}
+    with Session(engine) as session:
+        for row in session.execute(query):
+            found.setdefault(row.sweep_id, []).append(DistanceRecord._make(row))
     return found
 
 

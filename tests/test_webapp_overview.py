@@ -22,8 +22,10 @@ from experiments.deciding.choosing import ByHand
 from experiments.deciding.decisions import decision_from, record
 from experiments.deciding.evidence import Terms, consider, find_combination
 from experiments.reading import load_sweep
+from experiments.thresholds import read_thresholds
 from store import reads, syncs, writes
 from store.engine import open_store
+from store.writes_exchange import remove_pulled
 from webapp.app import create_app
 from webapp.contexts.overview import OverviewContext
 
@@ -202,6 +204,59 @@ def test_the_best_of_each_sweep_says_that_it_flatters(client):
     assert "picked after the fact" in section(text(client, "/?combination=best"), "trend")
 
 
+def test_bluffs_are_followed_at_the_threshold_in_force(client, engine):
+    page = section(text(client, "/?measure=at_bluffs"), "trend")
+    decided, chosen = (
+        json.loads(text(client, f"/overview/trend.json?measure=at_bluffs{query}"))["rows"] for query in ("", "&t=0.7")
+    )
+    assert "bluffs at 0.6 of E dense" in page
+    assert "The threshold is that of the decision in force" in page
+    assert 'name="t" inputmode="decimal" size="6" autocomplete="off" value="" placeholder="0.6"' in page
+    assert [(row["sweep"], row["threshold"], row["n"]) for row in decided] == [(n, "0.6", 30) for n in (4, 3, 2, 1)]
+    loaded = load_sweep(engine, 3)
+    (wanted,) = read_thresholds(loaded.outcomes[find_combination(loaded, DENSE_E).id], [0.6])
+    row = next(row for row in decided if row["sweep"] == 3)
+    assert (row["value"], row["low"], row["high"]) == (wanted.bluffs.estimate, wanted.bluffs.low, wanted.bluffs.high)
+    assert chosen[0]["threshold"] == "0.7"
+    assert chosen[0]["value"] >= decided[0]["value"]
+
+
+@pytest.mark.parametrize(("name", "n"), [("at_near", 21), ("at_far", 9), ("at_right", 64), ("at_refused", 64)])
+def test_every_number_read_at_a_threshold_has_its_interval_and_n(client, name, n):
+    rows = list(csv.DictReader(io.StringIO(text(client, f"/overview/trend.csv?measure={name}&t=0.5"))))
+    assert [int(row["n"]) for row in rows] == [n] * 4
+    assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in rows)
+
+
+def test_a_combination_without_a_decision_is_read_with_no_threshold_and_says_so(client):
+    page = section(text(client, f"/?measure=at_bluffs&combination={DENSE_A}"), "trend")
+    assert "bluffs with no threshold of A dense" in page
+    assert "No threshold is decided for this combination, so everything is answered." in page
+    assert "is 1.00 [" in page
+
+
+def test_a_threshold_is_of_one_combination_never_of_the_best_of_each_sweep(client):
+    page = section(text(client, "/?measure=at_bluffs&combination=best"), "trend")
+    assert "choose a combination to read this number at one" in page
+    assert "trend-figure" not in page
+
+
+def test_a_threshold_that_is_no_distance_is_named(client):
+    assert "t =" in text(client, "/?measure=at_bluffs&t=near", 400)
+
+
+def test_a_decision_whose_sweep_was_deleted_says_so_and_not_its_number(empty):
+    opened, client = empty
+    reviewed(opened, pulled_from="elsewhere")
+    reviewed(opened)
+    decide(opened, 1)
+    assert "by Ada on sweep 1:" in text(client)
+    remove_pulled(opened, [1])
+    page = text(client)
+    assert "by Ada on a sweep that is not in this store any more:" in page
+    assert "/sweeps/1" not in page
+
+
 def test_a_size_has_no_best(client):
     page = text(client, "/?measure=chunks&combination=best", 400)
     assert "measure = &#39;chunks&#39; is not allowed" in page
@@ -238,7 +293,9 @@ def test_the_context_is_what_the_templates_use(app):
     assert_context_is_what_the_templates_use(app, "overview", OverviewContext)
 
 
-@pytest.mark.parametrize("address", ["/?measure=mrr&show=100", "/?before=4&measure=mrr", "/overview/trend.csv"])
+@pytest.mark.parametrize(
+    "address", ["/?measure=mrr&show=100", "/?before=4&measure=mrr", "/?measure=at_bluffs", "/overview/trend.csv"]
+)
 def test_the_page_takes_at_most_eight_statements(client, engine, address):
     statements = []
     event.listen(engine, "before_cursor_execute", count := lambda *args: statements.append(args[2]))

@@ -39,11 +39,11 @@ def read(sweep: SweepRow, args: Args) -> Read:
         NothingToReadError: If no combination that fits has numbers.
     """
     engine, sweep_id, terms = dashboard().engine, sweep.id or 0, terms_of(args)
-    given = _given(args)
+    asked = given(args)
     decision = decision_in_force(engine)
     combination = _combination(sweep, reads.combinations(engine, sweep_id), decision, args)
     outcomes = tuple(reads.outcomes(engine, sweep_id, [combination.id or 0]).get(combination.id or 0, ()))
-    threshold = given[0] if given else _first(sweep, combination, outcomes, terms, decision)
+    threshold = asked[0] if asked else _first(sweep, combination, outcomes, terms, decision)
     return Read(sweep, combination, outcomes, threshold, terms, decision)
 
 
@@ -58,7 +58,7 @@ def terms_of(args: Args) -> Terms:
     )
 
 
-def _given(args: Args) -> tuple[float | None] | None:
+def given(args: Args) -> tuple[float | None] | None:
     """The threshold that was asked for, to three places; None where the address leaves it open."""
     if args.get("t") == "none":
         return (None,)

@@ -25,14 +25,21 @@ class InForce(NamedTuple):
     who: str
     reason: str
     created_at: datetime
-    sweep_id: int
+    sweep_words: str  # the sweep it stands on; never the number of one that is not there
     state: str
     tag: str
     judged_on: int | None
 
 
-def in_force(decision: DecisionRow, validity: Validity | None, url: str | None) -> InForce:
-    """The facts of a decision and whether it holds."""
+def in_force(decision: DecisionRow, validity: Validity | None, url: str | None, *, sweep_gone: bool) -> InForce:
+    """The facts of a decision and whether it holds.
+
+    Args:
+        decision: The one in force.
+        validity: Whether it holds, where that can be judged.
+        url: Its page.
+        sweep_gone: Whether the sweep it stands on is not in this store any more.
+    """
     state = validity.state if validity else "cannot be judged"
     return InForce(
         decision_id=decision.id or 0,
@@ -42,7 +49,7 @@ def in_force(decision: DecisionRow, validity: Validity | None, url: str | None) 
         who=decision.who,
         reason=decision.reason,
         created_at=decision.created_at,
-        sweep_id=decision.sweep_id,
+        sweep_words="a sweep that is not in this store any more" if sweep_gone else f"sweep {decision.sweep_id}",
         state=WORDS[state],
         tag=TAGS[state],
         judged_on=validity.sweep_id if validity else None,

@@ -10,7 +10,7 @@ from experiments.deciding.validity import Validity
 from experiments.launching import Launched
 from experiments.own.responses import CANNOT_BE_JUDGED
 from experiments.reviewing.document_states import FailedDocument
-from experiments.reviewing.trends import TrendPoint, trend
+from experiments.reviewing.trends import Measured, TrendPoint, trend
 from experiments.verdicts.documents import on_failed as on_failed_documents
 from experiments.verdicts.overview import on_failed, on_undecided
 from store.decisions import Line
@@ -43,12 +43,13 @@ class Facts(NamedTuple):
     newest: SweepRow | None  # that finished
     states: Mapping[int, Sequence[CombinationState]]
     recalls: Mapping[int, Sequence[NumberRecord]]  # R@k by sweep
-    trend: Mapping[int, Sequence[NumberRecord]]  # the chosen measure by sweep
+    trend: Mapping[int, Sequence[Measured]]  # the chosen measure by sweep
     decision: DecisionRow | None
     validity: Validity | None
     launch: Launched | None
     sync: SyncPanel | None = None
     history: Sequence[Line] = ()  # decisions, the oldest first
+    sweep_gone: bool = False  # the one the decision stands on
 
 
 class Links(NamedTuple):
@@ -133,7 +134,11 @@ def build(facts: Facts, choice: Choice, links: Links, measures_what: str) -> Ove
         verdict=in_force.headline(facts.decision, facts.validity) if facts.decision else undecided.headline,
         verdict_kind=in_force.line_kind(facts.validity) if facts.decision else "open",
         asides=() if facts.decision else undecided.asides,
-        decision=in_force.in_force(facts.decision, facts.validity, links.decision) if facts.decision else None,
+        decision=(
+            in_force.in_force(facts.decision, facts.validity, links.decision, sweep_gone=facts.sweep_gone)
+            if facts.decision
+            else None
+        ),
         thresholds_url=links.thresholds,
         live=live_panel(facts, links, measures_what),
         ended=sweep_list.unfinished(sweeps, facts.states, links.sweeps),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from experiments.measures import Measure, registry
+from experiments.measures import AT_THRESHOLD, Measure, registry
 from experiments.naming import names_of, parts_of
 from experiments.provenance import document_level
+from experiments.reviewing.readings import SHARES
 from experiments.reviewing.trends import TrendPoint, segments
 from experiments.verdicts.overview import on_trend, written_with_interval
 from store.tables import SweepRow
@@ -15,6 +16,8 @@ from webapp.exports import Column, Table
 
 BEST = "best"
 TICKS = 12  # labels under the figure at most
+UNJOINED = "Points without a line between them were not measured on the same documents and questions."
+ONE_SCALE = "A threshold is a distance on one combination's scale: choose a combination to read this number at one."
 MOST_WHISKERS = 40  # points; more of them are drawn as a band, because whiskers would touch
 
 COLUMNS = (
@@ -24,6 +27,7 @@ COLUMNS = (
     Column("dirty", "Uncommitted", description="Whether there were uncommitted changes."),
     Column("measured_at", "Measured", "UTC"),
     Column("combination", "Combination"),
+    Column("threshold", "Threshold", "cosine distance", "Empty where the number is not read at one."),
     Column("value", "Value"),
     Column("low", "Low", description="Lower end of the 95 % interval."),
     Column("high", "High", description="Upper end of the 95 % interval."),
@@ -40,6 +44,14 @@ class TrendChoice(NamedTuple):
     measure: Measure
     key: str | None  # a combination; None: the best of each sweep
     branch: str  # empty: all
+    threshold: float | None = None  # that the number is read at, where it is one of those; None: no threshold
+    decided: float | None = None  # in force for the combination
+    typed: str = ""  # what was asked for
+
+    @property
+    def at_threshold(self) -> bool:
+        """Whether the number exists only once a threshold is fixed."""
+        return self.measure.name in SHARES
 
 
 class TrendRow(NamedTuple):
@@ -65,12 +77,16 @@ class Trend(NamedTuple):
     measure: str
     combination: str
     branch: str
+    at_threshold: bool
+    typed: str
+    placeholder: str  # the threshold where none is typed
 
 
 def measures_of(sweeps: Sequence[SweepRow]) -> dict[str, Measure]:
-    """Every measure the sweeps can have, by name."""
+    """Every measure the sweeps can have, by name, and what can be read of them at a threshold."""
     ks = sorted({int(k) for sweep in sweeps for k in sweep.settings.get("k", ())})
-    return registry(ks or [20], documents=any(document_level(sweep.hit_rule) for sweep in sweeps))
+    recorded = registry(ks or [20], documents=any(document_level(sweep.hit_rule) for sweep in sweeps))
+    return recorded | {measure.name: measure for measure in AT_THRESHOLD.values()}
 
 
 def build(
@@ -94,16 +110,19 @@ def build(
     branches = dict.fromkeys(sweep.branch for sweep in sweeps if sweep.branch)
     return Trend(
         title=f"{choice.measure.label} of {name}",
-        sentence=on_trend(points, choice.measure, name),
+        sentence=ONE_SCALE if _unreadable(choice) else on_trend(points, choice.measure, name),
         caution=_caution(choice),
         spec=_spec(points, choice.measure, names, urls),
         rows=tuple(_row(point, choice.measure, names[point.key], urls) for point in reversed(points)),
-        measures=tuple((one.name, one.label) for one in measures_of(sweeps).values()),
+        measures=tuple((one.name, _offered(one)) for one in measures_of(sweeps).values()),
         combinations=((BEST, "best of each sweep"), *sorted(names.items(), key=lambda pair: parts_of(pair[0]))),
         branches=(("", "all"), *((branch, branch) for branch in branches)),
         measure=choice.measure.name,
         combination=choice.key or BEST,
         branch=choice.branch,
+        at_threshold=choice.at_threshold,
+        typed=choice.typed,
+        placeholder="none" if choice.decided is None else f"{choice.decided:g}",
     )
 
 
@@ -115,21 +134,48 @@ def table(points: Sequence[TrendPoint], choice: TrendChoice) -> Table:
         tuple(
             (
                 point.sweep_id, point.commit, point.branch, point.dirty,
-                point.created_at.isoformat(timespec="seconds"), point.key, point.value, point.low, point.high,
-                point.n, ", ".join(point.changed) or None,
+                point.created_at.isoformat(timespec="seconds"), point.key, _label(choice), point.value, point.low,
+                point.high, point.n, ", ".join(point.changed) or None,
             )
             for point in reversed(points)
         ),
     )  # fmt: skip
 
 
+def _unreadable(choice: TrendChoice) -> bool:
+    return choice.at_threshold and choice.key is None
+
+
+def _offered(measure: Measure) -> str:
+    return f"{measure.label}, at a threshold" if measure.name in SHARES else measure.label
+
+
+def _label(choice: TrendChoice) -> str | None:
+    if not choice.at_threshold:
+        return None
+    return "none" if choice.threshold is None else f"{choice.threshold:g}"
+
+
 def _caution(choice: TrendChoice) -> str:
+    if choice.at_threshold:
+        return _on_threshold(choice)
     if choice.key is None:
         return (
             "The best of many is picked after the fact, so its number flatters, and another combination may lead in "
             "each sweep. Choose one combination to follow it."
         )
-    return "Points without a line between them were not measured on the same documents and questions."
+    return UNJOINED
+
+
+def _on_threshold(choice: TrendChoice) -> str:
+    """Which threshold it is, and what it is not."""
+    if choice.typed:
+        which = "The threshold was chosen here, by hand"
+    elif choice.decided is not None:
+        which = "The threshold is that of the decision in force, whatever was in force at each commit"
+    else:
+        which = "No threshold is decided for this combination, so everything is answered"
+    return f"{which}. {UNJOINED}"
 
 
 def _row(point: TrendPoint, measure: Measure, name: str, urls: Mapping[int, str]) -> TrendRow:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from flask import Blueprint, Response, make_response, redirect, render_template, request, url_for
 from sqlalchemy import Engine
@@ -11,13 +11,16 @@ from sqlalchemy import Engine
 from experiments import launching, measures
 from experiments.launching import AlreadyRunningError
 from experiments.processes import lives
+from experiments.reviewing import readings
+from experiments.reviewing.readings import Reading
+from experiments.reviewing.trends import Measured
 from experiments.sweep import settle_interrupted
 from store import reads, reads_history
-from store.decisions import decision_in_force, history
+from store.decisions import standing
 from store.reads_history import Wanted
 from store.syncs import latest_sync
 from store.tables import DecisionRow, SweepRow
-from webapp import exports, params, rendering
+from webapp import exports, params, rendering, threshold_reads
 from webapp.contexts import decided, overview, sweep_list, sync_panel
 from webapp.contexts import trend as trends
 from webapp.contexts.live import Live
@@ -152,13 +155,19 @@ def _read() -> tuple[Facts, Choice]:
     newest = reads.latest_sweep(engine, "finished") if before else overview.newest_finished(sweeps)
     remember_sweep(newest.id if newest else None)
     listed = list(dict.fromkeys(sweep.id or 0 for sweep in [*sweeps[:length], *([newest] if newest else [])]))
-    decision = decision_in_force(engine)
+    stands = standing(engine)
+    decision = stands.decision if stands else None
     choice = _choice(sweeps, decision, length, before)
     recall, wanted = measures.recall(choice.k).name, choice.trend
     everything = [sweep.id or 0 for sweep in sweeps]
-    trend, recalls = reads_history.numbers(
-        engine, Wanted(everything, wanted.measure.name, wanted.key), Wanted(listed, recall)
-    )
+    trend: Mapping[int, Sequence[Measured]]
+    if wanted.at_threshold:
+        (recalls,) = reads_history.numbers(engine, Wanted(listed, recall))
+        trend = _readings(everything, wanted)
+    else:
+        trend, recalls = reads_history.numbers(
+            engine, Wanted(everything, wanted.measure.name, wanted.key), Wanted(listed, recall)
+        )
     facts = Facts(
         sweeps,
         newest,
@@ -169,9 +178,18 @@ def _read() -> tuple[Facts, Choice]:
         judged(engine, decision, newest) if decision else None,
         launching.launched(dashboard().root),
         None if before else _sync(),
-        history(engine) if decision else [],
+        stands.history if stands else [],
+        stands is not None and not stands.sweep_is_here,
     )
     return facts, choice
+
+
+def _readings(swept: Sequence[int], wanted: TrendChoice) -> dict[int, list[Reading]]:
+    """A number of each sweep at the chosen threshold; none without a combination, whose scale it is."""
+    if wanted.key is None:
+        return {}
+    outcomes = reads_history.distances(dashboard().engine, swept, wanted.key)
+    return readings.read(outcomes, wanted.key, wanted.measure.name, wanted.threshold)
 
 
 def _settled(engine: Engine, count: int) -> list[SweepRow]:
@@ -200,11 +218,18 @@ def _choice(sweeps: Sequence[SweepRow], decision: DecisionRow | None, length: in
     known = trends.measures_of(sweeps)
     measure = known[params.choice(args, "measure", list(known), measures.recall(k).name)]
     key = params.text(args, "combination") or (decision.combination if decision else BEST)
+    decided = decision.threshold if decision and decision.combination == key else None
+    given = threshold_reads.given(args) if measure.name in readings.SHARES else None
+    threshold = given[0] if given else decided
     if key == BEST and measure.higher_is_better is None:
         raise BadParameterError("measure", measure.name, "one of which more or less is better, or choose a combination")
     branches = [sweep.branch for sweep in sweeps if sweep.branch]
     branch = params.choice(args, "branch", branches, "")
-    return Choice(k, length, TrendChoice(measure, None if key == BEST else key, branch), before)
+    if measure.name in readings.SHARES:
+        measure = readings.at(measure, threshold)
+    typed = params.text(args, "t") if given else ""
+    trend = TrendChoice(measure, None if key == BEST else key, branch, threshold, decided, typed)
+    return Choice(k, length, trend, before)
 
 
 def _links(
