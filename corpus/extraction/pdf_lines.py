@@ -41,6 +41,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNTOLD = re.compile("[\ufffe\x02]")
 _HYPHEN_OR_SPACE = HYPHEN + " "
 _box_of = pdfium.FPDFText_GetLooseCharBox
+_NO_END = frozenset(".,;:")  # of a heading; looked at first because the pattern takes long
 _MAY_BE_HEADING = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?[^\W\d_a-zß-ÿ].{0,78}[^\s.,;:]$")
 
 
@@ -140,6 +141,7 @@ class PageText:
         bold = (
             length <= 90
             and not text[0].islower()
+            and text[-1] not in _NO_END
             and _MAY_BE_HEADING.match(text) is not None
             and pdfium.FPDFText_GetFontWeight(page, start + length // 2) >= _BOLD
         )

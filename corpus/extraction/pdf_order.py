@@ -144,15 +144,20 @@ def _disorder(lines: Sequence[Line]) -> int:
         return 0
     left = min(line.left for line in lines)
     width = max(line.right for line in lines) - left + 1
-    lowest: list[list[float]] = [[] for _ in range(_STRIPES)]
+    lowest = [[float("inf")] * _SEVERAL for _ in range(_STRIPES)]  # bottoms of what was drawn there, rising
     found = 0
     for line in lines:
-        first, last = (int((edge - left) / width * _STRIPES) for edge in (line.left, line.right))
-        stripes = lowest[max(0, first) : last + 1]
-        found += any(len(bottoms) >= _SEVERAL and bottoms[-1] < line.bottom - 1 for bottoms in stripes)
-        for bottoms in stripes:
-            insort(bottoms, line.bottom)
-            del bottoms[_SEVERAL:]
+        bottom = line.bottom
+        is_above = False
+        start, end = int((line.left - left) / width * _STRIPES), int((line.right - left) / width * _STRIPES)
+        for bottoms in lowest[max(0, start) : end + 1]:
+            last = bottoms[-1]
+            if bottom < last:
+                insort(bottoms, bottom)
+                bottoms.pop()
+            elif last < bottom - 1:
+                is_above = True
+        found += is_above
     return found
 
 

@@ -18,8 +18,9 @@ _ITEM = re.compile(
     r"(?:[•▪◦‣●○■–—*\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf06e-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|\[\d{1,4}\])\s+\S"
 )
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,3})*)\.?\s+[^\W\d_]")
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
-_BROKEN = re.compile(rf"([^\W\d_]+){HYPHEN}\s?([^\W\d_]+)?")
+# Both are tried where a word begins only: from each of its letters, time would go by the square of its length.
+_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:-[^\W\d_]+)+")
+_BROKEN = re.compile(rf"(?<![^\W\d_])([^\W\d_]+){HYPHEN}\s?([^\W\d_]+)?")
 _LETTER = re.compile(r"[^\W\d_]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _UNUSUAL = re.compile(
@@ -87,8 +88,9 @@ def page_blocks(lines: Sequence[Line], setting: Setting, place: str) -> Iterator
 
 def _block(lines: Sequence[Line], level: int, setting: Setting, place: str) -> Block:
     text = lines[0].text if len(lines) == 1 else " ".join([line.text for line in lines])
-    if _UNUSUAL.search(text):
-        text = plain(without_ligatures(mended(text, setting.compounds)))
+    text = mended(text, setting.compounds)
+    if _UNUSUAL.search(text):  # one look instead of the four of what comes now
+        text = plain(without_ligatures(text))
     return Block((Piece(" ".join(text.split()), place),), level)
 
 
@@ -219,6 +221,8 @@ def _is_indented(paragraph: Sequence[Line], line: Line, column: _Column) -> bool
 def _leaves_room(paragraph: Sequence[Line], line: Line, column: _Column, *, ended: bool) -> bool:
     """Tell whether the line before stopped short of where the lines around it reach, as last lines do."""
     before = paragraph[-1]
-    reach = max(line.right, *(one.right for one in paragraph)) if len(paragraph) > 1 else max(line.right, before.right)
     width = column.right - column.left
-    return reach - before.right > (0.06 if ended else 0.3) * width or column.right - before.right > 0.5 * width
+    if column.right - before.right > 0.5 * width:
+        return True
+    least = (0.06 if ended else 0.3) * width
+    return line.right - before.right > least or any(one.right - before.right > least for one in paragraph)
