@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -15,11 +14,12 @@ from corpus.collection import Entry, is_collection, read_collection
 from corpus.extraction.cache import ExtractionCache
 from corpus.extraction.extracted import Extracted, Extraction, ExtractionError
 from corpus.extraction.facts import with_text_facts
-from corpus.extraction.formats import SUFFIXES, is_document
+from corpus.extraction.formats import SUFFIXES
 from corpus.extraction.guarded import extract_many
 from corpus.extraction.limits import Limits
 from corpus.extraction.reading import Reader, cache_key, extract_bytes, read_limited, reader_of
 from corpus.faults import Fault, in_order
+from corpus.folder_listing import SourceFile, list_folder, printable
 from corpus.headings import title_heading
 from corpus.locators import Locator, clipped, locate
 
@@ -71,49 +71,6 @@ class LoadedDocuments:
     skipped: tuple[str, ...] = ()
 
 
-class SourceFile(NamedTuple):
-    """A file of the documents folder."""
-
-    path: Path
-    name: str  # the document's id: the POSIX path relative to the folder
-
-
-class FolderListing(NamedTuple):
-    """What lies in a documents folder.
-
-    Attributes:
-        files: Those that are to be read.
-        others: Visible files nobody will read, because of their suffix or of a fault.
-        faults: Why, where it is a fault.
-        problem: Why the folder itself cannot be listed; empty where it could.
-    """
-
-    files: tuple[SourceFile, ...]
-    others: tuple[SourceFile, ...] = ()
-    faults: tuple[Fault, ...] = ()
-    problem: str = ""
-
-
-def list_folder(folder: Path) -> FolderListing:
-    """Return the files of a folder and its subfolders; hidden ones are ignored, linked folders are not entered."""
-    if is_collection(folder):
-        return FolderListing((), problem="the documents are one file, which every check and sweep reads anew")
-    if not folder.is_dir():
-        problem = "the documents folder is not a folder" if folder.exists() else "the documents folder does not exist"
-        return FolderListing((), problem=problem)
-    files: list[SourceFile] = []
-    others: list[SourceFile] = []
-    faults: list[Fault] = []
-    for path in _files(folder):
-        name = path.relative_to(folder).as_posix()
-        unreadable = _unreadable(path, folder)
-        if unreadable is not None:
-            faults.append(unreadable)
-        readable = unreadable is None and path.is_file() and is_document(name)
-        (files if readable else others).append(SourceFile(path, name if readable else _printable(name)))
-    return FolderListing(tuple(files), tuple(others), tuple(faults))
-
-
 def load_documents(
     folder: Path,
     *,
@@ -160,7 +117,7 @@ def load_documents(
         advice = f"Put files ending in {', '.join(SUFFIXES)} into it."
         faults.append(Fault(folder.as_posix(), None, "", "the documents folder holds no documents", advice))
     by_id = tuple(sorted(documents, key=lambda document: document.id))
-    skipped = (file.name for file in listing.others if _printable(file.path.as_posix()) not in faulty)
+    skipped = (file.name for file in listing.others if printable(file.path.as_posix()) not in faulty)
     return LoadedDocuments(by_id, in_order(faults), tuple(sorted(skipped)))
 
 
@@ -172,6 +129,7 @@ def read_documents(
     limits: Limits | None = None,
     cache: Path | None = None,
     extract_new: bool = True,
+    try_failed: bool = False,
     begun: Callable[[SourceFile], object] = lambda _: None,
 ) -> Iterator[tuple[SourceFile, Document | Fault]]:
     """Read files as documents, each as soon as it is done.
@@ -185,10 +143,11 @@ def read_documents(
         limits: What one file may cost.
         cache: Folder of what was extracted before.
         extract_new: As for `load_documents`; what is left out is a fault of the kind `waiting`.
+        try_failed: Whether to read anew what the cache knows to have failed under the same limits.
         begun: Told of each file when its reading begins, from the thread that waits for it.
     """
     kept = ExtractionCache(cache) if cache is not None else None
-    for file, found in _extracted(files, limits or Limits(), kept, extract_new, begun):
+    for file, found in _extracted(files, limits or Limits(), kept, extract_new, try_failed, begun):
         if isinstance(found, Fault):
             yield file, found
         else:
@@ -230,6 +189,7 @@ def _extracted(
     limits: Limits,
     cache: ExtractionCache | None,
     extract_new: bool,
+    try_failed: bool,
     begun: Callable[[SourceFile], object],
 ) -> Iterator[tuple[SourceFile, _Read | Fault]]:
     """Read files, each as soon as it can be: those in the cache and the harmless ones at once."""
@@ -239,8 +199,15 @@ def _extracted(
             reader = reader_of(file.path)
             data = read_limited(file.path, limits)
             sha256 = hashlib.sha256(data).hexdigest()
-            known = cache.get(sha256, cache_key(reader, limits)) if cache is not None and reader.guarded else None
-            if known is None and reader.guarded and data:
+            known = failed = None
+            if cache is not None and reader.guarded:
+                key = cache_key(reader, limits)
+                known = cache.get(sha256, key)
+                failed = cache.failure(sha256, key, limits) if known is None and not try_failed else None
+            if failed is not None:
+                begun(file)
+                yield file, fault_of(file.path, failed)
+            elif known is None and reader.guarded and data:
                 if extract_new:
                     waiting[file.path] = (file, sha256, reader)
                 else:
@@ -253,6 +220,8 @@ def _extracted(
     for path, found in extract_many(list(waiting), limits, lambda path: begun(waiting[path][0])):
         file, sha256, reader = waiting[path]
         if isinstance(found, ExtractionError):
+            if cache is not None:
+                cache.put_failure(sha256, cache_key(reader, limits), limits, found)
             yield file, fault_of(path, found)
             continue
         if cache is not None:
@@ -267,35 +236,6 @@ def fault_of(path: Path, error: ExtractionError | OSError) -> Fault:
         return Fault(file, error.line, error.value, error.problem, error.advice, error.kind)
     problem = f"the file cannot be read ({error.strerror})"
     return Fault(file, None, "", problem, "Check its permissions.", "failed")
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """Yield every visible file, and linked folders as if they were files: they are not entered."""
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in (*folders, *sorted(names)):
-            path = Path(place, name)
-            if not name.startswith(".") and (name in names or path.is_symlink()):
-                yield path
-
-
-def _printable(name: str) -> str:
-    return name.encode("utf-8", errors="backslashreplace").decode("utf-8")
-
-
-def _unreadable(path: Path, folder: Path) -> Fault | None:
-    file = _printable(path.as_posix())
-    if file != path.as_posix():
-        return Fault(file, None, path.name, "the file's name is not valid UTF-8", "Rename the file.")
-    if not path.is_symlink():
-        return None
-    target = path.resolve()
-    if not target.is_relative_to(folder.resolve()):
-        problem, advice = "the link leads out of the documents folder", "Copy the file into the folder."
-        return Fault(file, None, str(path.readlink()), problem, advice)
-    if not target.exists():
-        return Fault(file, None, str(path.readlink()), "the link leads nowhere", "Remove it or mend it.")
-    return None
 
 
 def _document(file: SourceFile, read: _Read, strip_front_matter: bool, bibliography: Sequence[str]) -> Document | Fault:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_files import book, pdf, prose, slides, word, workbook, zipped
 
-from corpus.documents import Document, load_documents
+from corpus.documents import Document, load_documents, read_documents
 from corpus.extraction import guarded, reading
 from corpus.extraction.blocks import Block, Piece, heading, paragraph, rendered
 from corpus.extraction.cache import ExtractionCache, extracted_as_json, extracted_from_json
@@ -19,6 +19,8 @@ from corpus.extraction.extracted import Extracted, ExtractionError, extraction_f
 from corpus.extraction.formats import format_of
 from corpus.extraction.limits import Limits
 from corpus.extraction.reading import extract, extract_bytes, reader_for
+from corpus.faults import Fault
+from corpus.folder_listing import list_folder
 from corpus.headings import headings
 from corpus.locators import Locator, locate
 
@@ -249,12 +251,57 @@ def test_a_folder_of_all_formats_is_read_once_and_then_from_the_cache(
     assert by_id["b.html"].title == "B"
     assert by_id["a.md"].locator(5, 9) == "#char=5,9"
 
+    asked: list[list[str]] = []
+
     def nobody(paths: list[Path], *_: object) -> Iterator[tuple[Path, ExtractionError]]:
-        assert [path.name for path in paths] == ["f.docx"]  # what failed is tried again
+        asked.append([path.name for path in paths])
         yield from ()
 
     monkeypatch.setattr("corpus.documents.extract_many", nobody)
-    assert load_documents(folder, cache=tmp_path / "cache").documents == loaded.documents
+    assert load_documents(folder, cache=tmp_path / "cache") == loaded
+    assert asked == [[]]
+
+
+def test_what_failed_is_not_tried_again_under_the_same_limits_unless_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, cache = tmp_path / "documents", tmp_path / "cache"
+    folder.mkdir()
+    (folder / "slow.pdf").write_bytes(b"%PDF-1.7 slow")
+    tries = 0
+    slow = ExtractionError("too-slow", "reading the file takes longer than 2 seconds", "Split it.", 7, "value")
+    answer: ExtractionError | Extracted = slow
+
+    def guarded_reading(paths: list[Path], *_: object) -> Iterator[tuple[Path, ExtractionError | Extracted]]:
+        nonlocal tries
+        tries += len(paths)
+        yield from ((path, answer) for path in paths)
+
+    monkeypatch.setattr("corpus.documents.extract_many", guarded_reading)
+
+    def load(limits: Limits, **asked: bool) -> object:
+        ((_, found),) = read_documents(list_folder(folder).files, limits=limits, cache=cache, **asked)  # type: ignore[arg-type]
+        return found
+
+    first = load(Limits(seconds=2))
+    assert isinstance(first, Fault)
+    assert (first.line, first.value, first.kind) == (7, "value", "too-slow")
+    assert load(Limits(seconds=2, processes=1)) == first
+    assert load(Limits(seconds=2), extract_new=False) == first  # not "waiting": it is known to fail
+    assert tries == 1
+    load(Limits(seconds=3))
+    assert tries == 2
+    load(Limits(seconds=2), try_failed=True)
+    assert tries == 3
+    answer = Extracted("Words.")
+    assert isinstance(load(Limits(seconds=2), try_failed=True), Document)
+    assert isinstance(load(Limits(seconds=2)), Document)
+    assert tries == 4
+    (folder / "slow.pdf").write_bytes(b"%PDF-1.7 another")
+    answer = ExtractionError("failed", "the file cannot be read (Input/output error)", "Check its permissions.")
+    load(Limits(seconds=2))
+    load(Limits(seconds=2))
+    assert tries == 6  # that may have been the machine
 
 
 def test_a_cache_that_was_cut_off_is_read_as_nothing(tmp_path: Path) -> None:

@@ -47,6 +47,16 @@ def test_a_word_document_keeps_headings_lists_and_their_order() -> None:
     assert text_of(build) == "# Ferries\n\n## Winter\n\nNone sails.\n\n#### Ice\n\n- thick\n\n\\# of boats\n"
 
 
+def test_a_cell_written_in_several_runs_has_the_spaces_it_was_written_with_and_no_others() -> None:
+    def build(document) -> None:
+        table = document.add_table(1, 3)
+        for cell, runs in zip(table.rows[0].cells, [("a ", ">"), (">", "b", "<"), ("b", " <")], strict=True):
+            for run in runs:
+                cell.paragraphs[0].add_run(run)
+
+    assert text_of(build) == "a >\t>b<\tb <\n"
+
+
 def test_cells_of_merged_ranges_and_of_tables_in_tables_come_once() -> None:
     def build(document) -> None:
         table = document.add_table(3, 3)

@@ -18,7 +18,7 @@ import pytest
 from small_project import WordEncoder, bluffline, cannot_be_found, small_project
 from sqlmodel import Session
 
-from corpus.documents import list_folder
+from corpus.folder_listing import list_folder
 from experiments.chunking import chunk_document
 from experiments.indexing import indexer, scanning, stamps
 from experiments.indexing.indexer import FolderError, index_documents, retry, settle_interrupted

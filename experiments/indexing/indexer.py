@@ -14,8 +14,9 @@ from typing import NamedTuple, TextIO
 from sqlalchemy import Engine
 
 from corpus.collection import is_collection
-from corpus.documents import Document, list_folder, read_documents
+from corpus.documents import Document, read_documents
 from corpus.faults import Fault
+from corpus.folder_listing import list_folder
 from corpus.headings import headings
 from experiments.chunking import chunk_document
 from experiments.embedding import embed, missing, open_cache
@@ -202,6 +203,7 @@ class _Indexer:
             strip_bibliography=self._project.strip_bibliography,
             limits=self._project.extraction,
             cache=self._project.extracted,
+            try_failed=True,  # what failed before is here because someone asked for it, or it changed
             begun=lambda file: self._begun(by_name[file.name]),
         ):
             seen = by_name[file.name]

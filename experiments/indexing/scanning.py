@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from corpus.documents import Document, FolderListing, SourceFile
+from corpus.documents import Document
 from corpus.extraction.extracted import ExtractionError
 from corpus.extraction.limits import MEGABYTE
 from corpus.extraction.reading import reader_of
 from corpus.faults import Fault
+from corpus.folder_listing import FolderListing, SourceFile
 from experiments.indexing.stamps import Stamps, why_stale
 from experiments.project import Project
 from store.files import EXTRACTING, FAILED, QUEUED
