@@ -40,6 +40,21 @@ def test_lines_become_paragraphs_and_large_letters_headings() -> None:
     )
 
 
+def test_headings_as_large_as_the_title_are_no_part_of_it() -> None:
+    """The words of three places were run together into one title."""
+    page = [
+        Text(70, 60, "A pump", 20),
+        *prose(70, 100, ["It pumps water from below to above, every day but Sunday."]),
+        Text(70, 160, "Safety", 20),
+        *prose(70, 200, ["Never run it dry for longer than ten seconds at a time."]),
+    ]
+    assert read(pdf([page])).title == "A pump"
+    assert read(pdf([page])).text.startswith("# A pump\n\nIt pumps water")
+    assert (
+        read(pdf([[*prose(70, 30, ["Words before any of the headings, in letters of a text."]), *page]])).title is None
+    )
+
+
 @pytest.mark.parametrize("interleaved", [False, True])
 def test_two_columns_are_read_one_after_the_other(interleaved: bool) -> None:
     left, right = prose(50, 100, LEFT * 4), prose(310, 100, RIGHT * 4)

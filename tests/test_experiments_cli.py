@@ -88,6 +88,28 @@ def test_every_command_explains_itself(command: Command, name: str) -> None:
     assert told.out.startswith(f"Usage: bluffline {name}")
 
 
+@pytest.mark.parametrize(
+    "arguments", [("nonsense",), ("show", "--nonsense"), ("show", "x"), ("ask",), ("gate", "1", "2")]
+)
+def test_words_that_are_no_command_are_one_line(command: Command, arguments: tuple[str, ...]) -> None:
+    told = command(*arguments)
+    assert told.code == 2
+    assert told.out == ""
+    assert told.error.startswith("bluffline: ")
+    assert told.error.count("\n") == 1
+
+
+def test_the_forms_of_an_export_are_listed_a_line_each(command: Command) -> None:
+    lines = command("export", "--help").out.splitlines()
+    assert [line.split()[0] for line in lines if line.startswith("  ") and line[2:3].islower()] == [
+        "html",
+        "json",
+        "csv",
+        "parquet",
+        "trec",
+    ]
+
+
 def test_the_version_is_told(command: Command) -> None:
     assert command("--version").out.startswith("bluffline, version ")
 
@@ -123,6 +145,7 @@ def test_what_init_writes_as_comments_are_the_defaults(command: Command, tmp_pat
     assert after.settings.strategies == before.settings.strategies
     assert (after.settings.ks, after.settings.thresholds) == (before.settings.ks, before.settings.thresholds)
     assert (after.settings.alpha, after.settings.seed) == (before.settings.alpha, before.settings.seed)
+    assert (after.settings.bm25, after.settings.fusion) == (before.settings.bm25, before.settings.fusion)
 
 
 def test_init_overwrites_nothing(command: Command, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ FORMS: tuple[Form, ...] = get_args(Form)
 )
 @click.option("--force", is_flag=True, help="Replace files that are there.")  # fmt: skip
 def export(folder: Path | None, sweep: int | None, target: Path, forms: tuple[Form, ...], force: bool) -> None:
-    r"""Write SWEEP (the newest when left out) as files.
+    """Write SWEEP (the newest when left out) as files.
 
     \b
     html     report.html: all its pages in one file that opens from disk and prints
@@ -53,7 +53,7 @@ def export(folder: Path | None, sweep: int | None, target: Path, forms: tuple[Fo
     csv      the tables of the pages, as their CSV links hand them out
     parquet  every outcome with its hits, all numbers, questions and documents
     trec     a run for each combination, and the qrels to judge them by
-    """
+    """  # noqa: D301 - a raw string would show the mark that keeps these lines apart
     project = open_project(folder)
     engine = open_store(project.store_url)
     if sweep is None:

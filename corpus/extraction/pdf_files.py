@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import io
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import pypdfium2 as pdfium
@@ -68,7 +69,7 @@ def _opened(data: bytes) -> pdfium.PdfDocument:
         if getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD or "password" in str(error).lower():
             problem = "the PDF needs a password"
             raise ExtractionError("password", problem, "Save it without one and put that file here.") from None
-        raise ExtractionError("damaged", f"the PDF cannot be opened ({error})", _ANEW) from None
+        raise ExtractionError("damaged", f"the PDF cannot be opened ({str(error).rstrip('.')})", _ANEW) from None
 
 
 def _extracted(document: pdfium.PdfDocument, count: int, limits: Limits, format_name: str) -> Extracted:
@@ -198,13 +199,23 @@ def _goes_on(before: str, after: str) -> bool:
     return after[:1].islower() and before[-1:] not in ".!?:;" and len(before) > 60
 
 
+def _is_large(line: Line, largest: float) -> bool:
+    return abs(line.size - largest) < 0.05 * largest and not line.turned
+
+
 def _title(pages: Sequence[Sequence[Line]], setting: Setting) -> str | None:
-    """Return the words in the largest letters of the first page with text, where there are not too many of them."""
+    """Return the words in the largest letters of the first page with text, where there are not too many of them.
+
+    Lines of that size in several places are headings: the first is the title only where the page begins with it.
+    """
     lines = next((lines for lines in pages if lines), [])
     largest = max((line.size for line in lines if any(map(str.isalpha, line.text)) and not line.turned), default=0.0)
     if largest <= 1.13 * setting.body_size:
         return None
-    title = [line for line in lines if abs(line.size - largest) < 0.05 * largest and not line.turned]
+    runs = [list(run) for large, run in groupby(lines, lambda line: _is_large(line, largest)) if large]
+    if len(runs) > 1 and lines[0] is not runs[0][0]:
+        return None
+    title = runs[0]
     words = " ".join(" ".join(line.text for line in title).split())
     return mended(words, setting.compounds) if len(title) <= 4 and len(words) <= 250 else None
 

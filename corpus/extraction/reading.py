@@ -51,7 +51,7 @@ _RULES: Mapping[str, _Rules] = {
     "srt": _Rules("subtitles/1", "subtitles"),
     "html": _Rules("html/1", "html_files", "selectolax", guarded=True),
     "epub": _Rules("epub/1", "epub_files", "selectolax", guarded=True),
-    "pdf": _Rules("pdf/1", "pdf_files", "pypdfium2", guarded=True),
+    "pdf": _Rules("pdf/2", "pdf_files", "pypdfium2", guarded=True),
     "docx": _Rules("docx/1", "docx_files", "python-docx", guarded=True),
     "pptx": _Rules("pptx/1", "pptx_files", "python-pptx", guarded=True),
     "xlsx": _Rules("xlsx/1", "xlsx_files", "openpyxl", guarded=True),

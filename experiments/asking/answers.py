@@ -11,6 +11,7 @@ from experiments.gate import refusal
 from experiments.naming import parts_of
 
 LONGEST_QUESTION = 10_000  # characters
+LOADED = 1.0  # seconds of embedding: over it the model was loaded; a question alone takes a few hundredths
 
 
 class QuestionError(ValueError):

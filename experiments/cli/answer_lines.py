@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from experiments.asking.answering import Written, prompt_of
-from experiments.asking.answers import Answer, Passage
+from experiments.asking.answers import LOADED, Answer, Passage
 from experiments.asking.failure_modes import RULE, Classified, FailureCounts
 from experiments.asking.generation import GeneratorStamp
 from experiments.conditions import SCORER_RETRIEVERS
@@ -29,8 +29,12 @@ def answer_lines(answer: Answer) -> list[str]:
     for passage in answer.kept:
         lines += [f"[{passage.number}] {_head(passage, retriever)}", *_indented(passage.quote)]
     lines += [f"Note: {note}" for note in answer.notes]
-    lines.append(", ".join(f"{stage} {value:.1f} ms" for stage, value in answer.milliseconds.items()))
+    lines.append(", ".join(f"{_stage(stage, value)} {value:,.1f} ms" for stage, value in answer.milliseconds.items()))
     return lines
+
+
+def _stage(name: str, milliseconds: float) -> str:
+    return "model loaded, question embedded" if name == "embed" and milliseconds > 1000 * LOADED else name
 
 
 def written_lines(written: Written) -> list[str]:

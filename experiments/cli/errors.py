@@ -46,7 +46,7 @@ def told() -> Iterator[None]:
     try:
         yield
     except click.ClickException as error:
-        error.show()
+        _show(error)
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
         click.echo("bluffline: interrupted", err=True)
@@ -62,6 +62,16 @@ def told() -> Iterator[None]:
         for line in shown(str(error).splitlines() or [type(error).__name__]):
             click.echo(line if "\n" in str(error) else f"bluffline: {line}", err=True)
         sys.exit(code)
+
+
+def _show(error: click.ClickException) -> None:
+    """One line, as every other mistake has one: click would put two lines of usage and an empty one before it."""
+    if not isinstance(error, click.UsageError):
+        error.show()
+        return
+    command = error.ctx.command_path if error.ctx and type(error) is not click.UsageError else ""
+    more = f" (see `{command} --help`)" if command else ""
+    click.echo(f"bluffline: {error.format_message()}{more}", err=True)
 
 
 def shown(lines: Sequence[str]) -> list[str]:

@@ -40,6 +40,16 @@ strip_front_matter = true
 # alpha = 0.05
 # seed = 20260101
 
+# [bm25]
+# k1 = 1.2
+# b = 0.75
+# tokeniser = "ascii"                   # "unicode" for all but English, and then also: stemming = "german"
+
+# [hybrid]                              # reciprocal rank fusion: its constant, and the weights of the two rankings
+# k = 60
+# dense = 1.0
+# bm25 = 1.0
+
 # [rerank]
 # depth = 25                            # chunks of the hybrid ranking a cross-encoder reads
 
@@ -171,7 +181,7 @@ def _tell(report: CheckReport, own: Sequence[Fault] = ()) -> None:
     for document in report.guessed:
         click.echo(f"{document.source}: read as {document.encoding}, which was guessed; save it as UTF-8 to be sure.")
     if report.skipped:
-        click.echo(f"Not read, because only Markdown and text are: {listed(report.skipped[:5])}"
+        click.echo(f"Not read, because of a format that is not: {listed(report.skipped[:5])}"
                    + (f" and {len(report.skipped) - 5} more" if len(report.skipped) > 5 else "") + ".")  # fmt: skip
     click.echo(f"{plural(len(faults), 'fault')}." if faults else "No faults.")
 

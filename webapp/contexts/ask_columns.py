@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from corpus.documents import Document
 from experiments.asking.answering import prompt_of
-from experiments.asking.answers import Answer, Passage
+from experiments.asking.answers import LOADED, Answer, Passage
 from experiments.asking.citations import cite
 from experiments.asking.marking import Span, Window, runs
 from experiments.asking.verdict import nearest_of, on_answer, on_nearest
@@ -31,7 +31,6 @@ STAGES = {
     "rerank": "pairs read",
     "maxsim": "question embedded by token and compared",
 }
-LOADED = 1.0  # seconds; a question alone takes a few hundredths
 
 
 class Bit(NamedTuple):

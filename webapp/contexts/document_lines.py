@@ -91,7 +91,7 @@ def _measured(corpus: Corpus, row: DocumentRow, document_url: Callable[[str], st
         state=state,
         kind=kind,
         reason=reason,
-        extractor=corpus.extractor,
+        extractor=row.extractor or corpus.extractor,
         encoding=row.encoding,
         characters=row.characters,
         sections=row.sections,
@@ -155,7 +155,7 @@ def _unmeasured(corpus: Corpus) -> tuple[Line, ...]:
             found.append(
                 line._replace(
                     title=new.title,
-                    extractor=EXTRACTOR,
+                    extractor=new.extractor or EXTRACTOR,
                     encoding=new.encoding,
                     characters=len(new.text),
                     sections=sum(heading.level == 2 for heading in headings(new.text)),

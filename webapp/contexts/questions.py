@@ -196,7 +196,7 @@ def _notes(report: CheckReport) -> list[str]:
              for document in report.guessed]  # fmt: skip
     if report.skipped:
         shown = ", ".join(report.skipped[:5]) + (", ..." if len(report.skipped) > 5 else "")
-        notes.append(f"Not read, because only Markdown and text are: {shown}")
+        notes.append(f"Not read, because of a format that is not: {shown}")
     return notes
 
 
