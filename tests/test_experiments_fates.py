@@ -2,6 +2,7 @@ import pytest
 from worlds import found, unanswerable
 
 from experiments.reviewing.fates import Fate, by_question, counts, fate, flip, lost_everywhere
+from experiments.verdicts.queries import on_question, words_of
 
 
 def test_an_answer_is_kept_only_below_the_threshold():
@@ -74,3 +75,26 @@ def test_every_kind_is_counted_also_where_there_is_none():
 def test_fates_are_grouped_by_question_in_the_order_of_the_combinations():
     read = by_question({"E": [found("q", "n", 1)], "A": [found("q", "n", None, destroyed=True)]}, None)
     assert list(read["q"].items()) == [("E", Fate("kept", 1)), ("A", Fate("destroyed", None))]
+
+
+@pytest.mark.parametrize(
+    ("window", "words"),
+    [
+        ("encoder", "beyond the encoder's window"),
+        ("scorer", "beyond the scorer's window"),
+        ("encoder and scorer", "beyond the windows of encoder and scorer"),
+        (None, "beyond the encoder's window"),
+    ],
+)
+def test_a_truncated_answer_names_the_window_it_lies_beyond(window, words):
+    one = fate(found("q", "n", 9, truncated=True, truncated_by=window), 0.5)
+    assert words_of(one) == words
+    assert on_question({"E": one}, 0.5).endswith(f"under 1 it lies {words}.")
+
+
+def test_what_a_retriever_without_a_chunk_table_does_not_return_may_be_destroyed():
+    unknown = fate(found("q", "n", None, destroyed=None), 0.5)
+    assert words_of(unknown) == "not returned (destroyed: not known)"
+    assert "it is not returned (destroyed: not known)" in on_question({"ours": unknown}, 0.5)
+    assert words_of(fate(found("q", "n", 9, destroyed=None), 0.5)) == "ranked below the 4 the gate looks at"
+    assert words_of(fate(found("q", "documents:d", None, destroyed=None), 0.5)) == words_of(Fate("below", None))

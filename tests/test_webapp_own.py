@@ -119,7 +119,9 @@ def test_a_decision_about_it_is_recorded_and_ask_says_that_it_is_not_asked_here(
     assert 'asks = "POST' in client.get("/decisions/1.toml").get_data(as_text=True)
     with pytest.raises(DecisionMismatchError, match="decision 1 is about your own retriever ours"):
         Asker.check_decision(None, decision_in_force(engine))
-    text(client, "/ask")
+    page = text(client, "/ask")
+    assert 'value="own/' not in page
+    assert "asked in sweeps only, so they are not offered here." in page
 
 
 def test_the_overview_names_it(client):

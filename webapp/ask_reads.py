@@ -56,6 +56,7 @@ class AskRead:
         fault: Why it cannot be asked; empty where it can.
         slots: The chooser.
         keys: What can be chosen.
+        own: Retrievers of the project's own, which are asked in sweeps only.
         decision: The one in force.
         sweep: The newest finished one.
         validity: Whether the decision holds on that sweep; None where both are about the same documents.
@@ -72,6 +73,7 @@ class AskRead:
     fault: str
     slots: tuple[Slot, ...]
     keys: tuple[str, ...]
+    own: tuple[str, ...]
     decision: DecisionRow | None
     sweep: SweepRow | None
     validity: Validity | None
@@ -103,7 +105,7 @@ def read(args: Args) -> AskRead:
     remember_sweep(sweep.id if sweep else None)
     combinations = {one.key: one for one in project.settings.combinations if one.strategy != OWN}
     decided = combination_of(decision) if decision else None
-    if decided:
+    if decided and decided.strategy != OWN:  # one's own retriever cannot be asked live
         combinations.setdefault(decided.key, decided)
     slots = _slots(args, tuple(combinations))
     rows = reads.combinations(engine, sweep.id or 0) if sweep else []
@@ -123,6 +125,7 @@ def read(args: Args) -> AskRead:
         fault=fault,
         slots=slots,
         keys=tuple(combinations),
+        own=tuple(dict.fromkeys(one.retriever for one in project.settings.combinations if one.strategy == OWN)),
         decision=decision,
         sweep=sweep,
         validity=validity,

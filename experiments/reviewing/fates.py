@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from experiments.outcomes import Recorded, stage
+from experiments.outcomes import Recorded, judges_documents, stage
 
 Kind = Literal["kept", "refused", "below", "truncated", "destroyed", "silent", "bluff"]
 
@@ -28,6 +28,8 @@ class Fate(NamedTuple):
 
     kind: Kind
     rank: int | None  # of the needle's first chunk, None where it is not returned or there is no needle
+    window: str | None = None  # whose window cut a truncated one off, where that is on record
+    may_be_destroyed: bool = False  # it was not returned, and no chunk table says whether some chunk holds it whole
 
     @property
     def good(self) -> bool:
@@ -55,9 +57,17 @@ def fate(outcome: Recorded, threshold: float | None) -> Fate:
         threshold: The gate's cut; None for no threshold.
     """
     if outcome.needle_id is not None:
-        return Fate(_OF_STAGE[stage(outcome, threshold)], outcome.rank)
+        kind = _OF_STAGE[stage(outcome, threshold)]
+        return Fate(
+            kind, outcome.rank, outcome.truncated_by if kind == "truncated" else None, may_be_destroyed(outcome)
+        )
     answered = outcome.nearest is not None and (threshold is None or outcome.nearest < threshold)
     return Fate("bluff" if answered else "silent", None)
+
+
+def may_be_destroyed(outcome: Recorded) -> bool:
+    """Whether an answer that was not returned may be one that no chunk holds: a retriever of one's own did not say."""
+    return outcome.rank is None and outcome.destroyed is None and not judges_documents([outcome])
 
 
 def flip(before: Recorded, after: Recorded, threshold: float | None) -> Flip | None:

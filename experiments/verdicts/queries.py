@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from experiments.gate import GATE_SIZE
 from experiments.reviewing.fates import Fate, Kind, counts, lost_everywhere
 from experiments.stats.intervals import Proportion, wilson
 from experiments.words import counted, listed
@@ -63,18 +65,54 @@ def on_question(fates: Mapping[str, Fate], threshold: float | None) -> str:
         bluffs = found["bluff"]
         said = f"{_of(bluffs, n)} {_s(bluffs, 'bluff')}" if bluffs else f"{_of(n, n)} rightly {_s(n, 'refuse')}"
         return f"The corpus does not answer this question. {at(threshold)}, {said}."
-    lost = [f"under {found[kind]:,} {words}" for kind, words in _LOST.items() if found[kind]]
+    ways = Counter(_how(one) for one in sorted(fates.values(), key=lambda one: _ORDER.index(one.kind)) if not one.good)
+    lost = [f"under {count:,} {words}" for words, count in ways.items()]
     head = (
         f"{at(threshold)}, {_of(found['kept'], n)} {_s(found['kept'], 'keep') if found['kept'] else 'keeps'} the answer"
     )
     return f"{head}{': ' if not found['kept'] else '; '}{listed(lost)}." if lost else f"{head}."
 
 
+def words_of(one: Fate) -> str:
+    """What became of a question, in a few words."""
+    if one.kind == "below" and one.may_be_destroyed:
+        return NOT_RETURNED
+    if one.kind == "truncated":
+        return f"beyond {_WINDOWS[one.window]}"
+    return _WORDS[one.kind]
+
+
+def on_window(truncated_by: str | None) -> str:
+    """Where a truncated answer lies."""
+    return f"beyond {_WINDOWS[truncated_by]}"
+
+
+def _how(one: Fate) -> str:
+    if one.kind == "below" and one.may_be_destroyed:
+        return "it is not returned (destroyed: not known)"
+    return f"it lies beyond {_WINDOWS[one.window]}" if one.kind == "truncated" else _LOST[one.kind]
+
+
+NOT_RETURNED = "not returned (destroyed: not known)"
+_WORDS: dict[Kind, str] = {
+    "kept": "kept",
+    "refused": "refused by the gate",
+    "below": f"ranked below the {GATE_SIZE} the gate looks at",
+    "destroyed": "destroyed by the cuts",
+    "silent": "rightly refused",
+    "bluff": "bluff",
+}
 _LOST: dict[Kind, str] = {
     "refused": "the gate refuses it",
     "below": "it is ranked below the four the gate looks at",
-    "truncated": "it lies beyond the encoder's window",
     "destroyed": "the cuts destroy it",
+}
+_ORDER: tuple[Kind, ...] = ("refused", "below", "truncated", "destroyed", "kept", "silent", "bluff")
+_WINDOWS = {
+    None: "the encoder's window",  # from before there were scorers
+    "encoder": "the encoder's window",
+    "scorer": "the scorer's window",
+    "encoder and scorer": "the windows of encoder and scorer",
 }
 
 

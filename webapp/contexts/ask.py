@@ -83,6 +83,7 @@ class AskContext:
     fault: str
     action: str
     chooser: tuple[Option, ...]
+    not_offered: str
     side_by_side: bool
     refresh: int  # seconds after which a browser without scripts loads the page again; 0 for never
     verdict: str
@@ -124,6 +125,7 @@ def build(
         fault=read.fault,
         action=links.here,
         chooser=_chooser(read),
+        not_offered=ask_words.not_offered(read),
         side_by_side=any(slot.key or slot.threshold for slot in read.slots),
         refresh=2 if loading or any(one.written and one.written.poll_url for one in columns) else 0,
         verdict=verdict,

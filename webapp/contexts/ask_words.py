@@ -12,6 +12,7 @@ from experiments.deciding.decisions import decided_at
 from experiments.deciding.validity import holds
 from experiments.naming import names_of
 from experiments.thresholds import read_thresholds
+from experiments.words import listed
 from store.tables import QueryRow
 from webapp.ask_reads import AskRead, Plan
 from webapp.asking import AskFault, Result
@@ -55,7 +56,15 @@ class Links(NamedTuple):
 
 def names(read: AskRead) -> dict[str, str]:
     """What combinations are called."""
-    return names_of([*read.keys, *(plan.way.combination.key for plan in read.plans)])
+    return names_of([*read.keys, read.leading.key, *(plan.way.combination.key for plan in read.plans)])
+
+
+def not_offered(read: AskRead) -> str:
+    """Why a project's own retrievers cannot be chosen; empty where it has none."""
+    if not read.own:
+        return ""
+    are, they = ("is", "it is") if len(read.own) == 1 else ("are", "they are")
+    return f"Your own {listed(read.own)} {are} asked in sweeps only, so {they} not offered here."
 
 
 def line(threshold: float | None) -> str:

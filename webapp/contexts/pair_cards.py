@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from experiments.outcomes import Recorded
+from experiments.reviewing.fates import may_be_destroyed
 from experiments.reviewing.winloss import Discordant, Pairing, discordant, place
+from experiments.verdicts.queries import NOT_RETURNED, on_window
 from experiments.words import plural
 from store.tables import QueryRow
 from webapp.combinations import Head
@@ -23,11 +25,6 @@ COLUMNS = (
     Column("second_rank", "Rank in the second"),
     Column("second_place", "Place in the second"),
 )
-WORDS = {
-    "destroyed": "destroyed",
-    "truncated": "beyond the window",
-    "absent": "not returned",
-}
 
 
 class Place(NamedTuple):
@@ -186,7 +183,11 @@ def _place(outcome: Recorded, k: int) -> Place:
         return Place("kept", f"rank {outcome.rank}")
     if kind == "below":
         return Place("below", f"rank {outcome.rank}")
-    return Place("below" if kind == "absent" else kind, WORDS[kind])
+    if kind == "truncated":
+        return Place(kind, on_window(outcome.truncated_by))
+    if kind == "absent":
+        return Place("below", NOT_RETURNED if may_be_destroyed(outcome) else "not returned")
+    return Place(kind, kind)
 
 
 def _found(outcome: Recorded, k: int) -> bool:

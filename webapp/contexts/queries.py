@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from experiments.gate import GATE_SIZE
 from experiments.reading import arm_of
 from experiments.reviewing.fates import Fate, Flip
-from experiments.verdicts.queries import on_questions
+from experiments.verdicts.queries import on_questions, words_of
 from experiments.verdicts.strategies import on_destroyed
 from store.reads import OutcomeRecord
 from store.tables import QueryRow, SweepRow
@@ -25,16 +24,6 @@ from webapp.question_list import WHICH, Asked, Entry, phrasings, strata
 from webapp.sweeps import Strip
 
 PER_PAGE = 200
-
-WORDS = {
-    "kept": "kept",
-    "refused": "refused by the gate",
-    "below": f"ranked below the {GATE_SIZE} the gate looks at",
-    "truncated": "beyond the encoder's window",
-    "destroyed": "destroyed by the cuts",
-    "silent": "rightly refused",
-    "bluff": "bluff",
-}
 
 
 class Links(NamedTuple):
@@ -199,17 +188,17 @@ def mark(one: Fate | None, turned: Flip | None = None) -> Mark:
     if one is None:
         return Mark("absent", "", "not recorded")
     kind, words = _MARKS.get(one.kind, ("lost", ""))
-    title = WORDS[one.kind]
+    title = words_of(one)
     if one.kind in ("kept", "below"):
         kind, words = _heat(one.rank), str(one.rank or "–")
-        title += f", rank {one.rank}" if one.rank else ", not returned"
+        title += f", rank {one.rank}" if one.rank else "" if one.may_be_destroyed else ", not returned"
     elif one.kind == "refused":
         words = f"○ {one.rank}"
         title += f", rank {one.rank}"
     if turned is None:
         return Mark(kind, words, title)
     arrow = "▲" if turned.fixed else "▼"
-    return Mark(f"{kind} turned", f"{arrow} {words}", f"{title}; before: {WORDS[turned.before.kind]}")
+    return Mark(f"{kind} turned", f"{arrow} {words}", f"{title}; before: {words_of(turned.before)}")
 
 
 _MARKS = {

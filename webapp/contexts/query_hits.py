@@ -14,12 +14,12 @@ from experiments.gate import GATE_SIZE
 from experiments.naming import scale_of, scored
 from experiments.outcomes import Hit, Outcome, judges_documents
 from experiments.reviewing.fates import Fate
+from experiments.verdicts.queries import words_of
 from store.needle_spans import needle_spans
 from store.reads_texts import DocumentText
 from store.tables import QueryRow
 from webapp.combinations import Head
 from webapp.contexts.passages import Piece, pieces
-from webapp.contexts.queries import WORDS
 from webapp.exports import Column, Table
 from webapp.places import locator_of
 from webapp.strips import Tick, strip
@@ -126,7 +126,7 @@ def answers(
                 head,
                 fate,
                 STAGES.get(fate.kind, ""),
-                WORDS[fate.kind],
+                words_of(fate),
                 _said(passages, threshold),
                 strip(ticks, threshold, low, high) if ticks else None,
                 tuple(lined[:GATE_SIZE]),

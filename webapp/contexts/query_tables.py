@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from experiments.verdicts.queries import words_of
 from store.reads import OutcomeRecord
 from webapp.combinations import Shown
 from webapp.exports import Column, Table
@@ -19,6 +20,7 @@ COLUMNS = (
     Column("threshold", "Threshold", description="At which the outcome is read; empty for none."),
     Column("rank", "Rank", description="Of the first chunk that contains the needle whole."),
     Column("fate", "Outcome", description="kept, or where the answer was lost; silent or bluff where there is none."),
+    Column("words", "In words", description="The outcome, with whose window cut it off and what is not known of it."),
     Column("nearest", "Nearest", description="Smallest cosine distance among the chunks the gate looks at."),
     Column("needle_distance", "Needle's", description="The same among those of them that contain the needle."),
     Column("before", "Before", description="Outcome in the sweep compared with, where it turned."),
@@ -45,7 +47,7 @@ def table(
             rows.append(
                 (
                     *(query.query_id, query.text, query.phrasing, query.stratum, query.needle_id, head.key, threshold),
-                    *(one.rank, one.kind, outcome.nearest, outcome.needle_distance),
+                    *(one.rank, one.kind, words_of(one), outcome.nearest, outcome.needle_distance),
                     turned.before.kind if turned else None,
                 )
             )
