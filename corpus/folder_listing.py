@@ -76,7 +76,7 @@ def _unreadable(path: Path, folder: Path) -> Fault | None:
         return Fault(file, None, path.name, "the file's name is not valid UTF-8", "Rename the file.")
     if not path.is_symlink():
         return None
-    target = path.resolve()
+    target = Path(os.path.realpath(path))  # `resolve` fails on a loop of links, with a RuntimeError
     if not target.is_relative_to(folder.resolve()):
         problem, advice = "the link leads out of the documents folder", "Copy the file into the folder."
         return Fault(file, None, str(path.readlink()), problem, advice)

@@ -111,11 +111,13 @@ def test_links_must_not_leave_the_folder(tmp_path: Path) -> None:
     (docs / "outside").symlink_to(tmp_path)
     (docs / "loop").symlink_to(docs)
     (docs / "dangling.md").symlink_to(docs / "gone.md")
+    (docs / "itself.md").symlink_to("itself.md")
     (docs / "inside.md").symlink_to(docs / "sub" / "b.md")
     loaded = load_documents(docs)
     assert [d.id for d in loaded.documents] == ["a.md", "inside.md", "sub/b.md"]
     assert [(f.file.rsplit("/", 1)[1], f.problem) for f in loaded.faults] == [
         ("dangling.md", "the link leads nowhere"),
+        ("itself.md", "the link leads nowhere"),
         ("out.md", "the link leads out of the documents folder"),
         ("outside", "the link leads out of the documents folder"),
     ]

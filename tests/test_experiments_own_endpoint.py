@@ -1,6 +1,7 @@
 """Asking a real HTTP server: what is sent, what is read, and what is said when it does not work."""
 
 import asyncio
+import gzip
 import json
 import socketserver
 import threading
@@ -117,6 +118,34 @@ def test_an_answer_that_is_too_large_is_not_read_to_its_end(kept, monkeypatch):
     with serving(replying(content=b" " * 100_000)) as server:
         (answer,) = asked(retriever(server), ["q"], kept)
     assert answer.reason == "status 200: the answer is larger than 1,000 bytes"
+
+
+def packed(content, encoding="gzip"):
+    return replying(content=content, **{"Content-Encoding": encoding})
+
+
+def test_a_packed_answer_is_read_and_one_that_unpacks_to_too_much_or_is_broken_is_not(kept):
+    whole = gzip.compress(results("a"))
+    bomb = gzip.compress(bytes(100_000_000))
+    replies = [
+        packed(whole),
+        packed(bomb),
+        packed(gzip.compress(bomb), "gzip, gzip"),
+        packed(whole[:-9]),
+        packed(b"no"),
+    ]
+    reasons = [
+        "",
+        "larger than 10,000,000 bytes",
+        "is packed as 'gzip, gzip'",
+        "in the middle of its gzip",
+        "is no gzip",
+    ]
+    for number, (reply, reason) in enumerate(zip(replies, reasons, strict=True)):
+        with serving(reply) as server:
+            (answer,) = asked(retriever(server, retries=0), [f"packed {number}"], kept)
+        assert answer.status == ("error" if reason else "ok")
+        assert reason in answer.reason
 
 
 def test_a_redirect_on_the_same_host_is_followed(kept):

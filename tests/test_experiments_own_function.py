@@ -34,6 +34,29 @@ def gives(query, k):
 def too_few(queries, k):
     return [[]]
 
+class Speechless(Exception):
+    def __str__(self):
+        raise RuntimeError("not even this")
+
+def speechless(query, k):
+    raise Speechless
+
+class Lazy(list):
+    def __iter__(self):
+        raise KeyError("the index is gone")
+
+def lazy(query, k):
+    return Lazy(["a"])
+
+def large_score(query, k):
+    return [{"text": "a", "score": 10 ** 5000}]
+
+def half_a_character(query, k):
+    return ["a \\ud800 b"]
+
+def zero_in_an_id(query, k):
+    return [{"text": "a", "id": "1\\0"}]
+
 def out_of_time(query, k):
     raise TimeoutError("the index took too long")
 """
@@ -72,6 +95,11 @@ def test_what_it_opened_in_a_thread_is_used_in_that_thread(asked):
         ("ends", "SystemExit: 1"),
         ("gives", "it gave dict, not a list of results"),
         ("out_of_time", "TimeoutError: the index took too long"),
+        ("speechless", "Speechless"),
+        ("lazy", "KeyError: 'the index is gone'"),
+        ("large_score", "result 1: its score is a very long number, not a number"),
+        ("half_a_character", "result 1: its text holds half a surrogate pair, which is no character"),
+        ("zero_in_an_id", "result 1: its id holds a zero character, which no text has"),
     ],
 )
 def test_whatever_it_does_is_its_own_error(asked, name, reason):

@@ -163,7 +163,7 @@ def file_of(project: Project, document_id: str) -> Path | None:
         inside = path.resolve().is_relative_to(project.documents.resolve())
         hidden = any(part.startswith(".") for part in PurePosixPath(document_id).parts)
         return path if inside and not hidden and path.is_file() else None
-    except (OSError, ValueError):  # a NUL in it, a loop of links
+    except (OSError, ValueError, RuntimeError):  # a NUL in it, a loop of links
         return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+import zlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -20,6 +21,7 @@ LONGEST_WAIT = 60.0  # seconds a server may ask to wait before it is asked again
 _REDIRECTS = 5  # followed to the same host only
 _BODY_SHOWN = 120  # characters of an answer that is no use
 _FAILED_STATUS = 400
+_ANY_ZLIB = zlib.MAX_WBITS | 32  # gzip or zlib, by its header
 _AGAIN = frozenset({408, 425, 429})  # of the 4xx: the same request may succeed later
 
 
@@ -41,7 +43,12 @@ class EndpointAsker:
             ValueError: If an environment variable that the headers need is not set.
         """
         self._own, self._endpoint = own, endpoint
-        headers = {"Accept": "application/json", "User-Agent": "bluffline", **endpoint.secrets()}
+        headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip",
+            "User-Agent": "bluffline",
+            **endpoint.secrets(),
+        }
         self._client = httpx2.AsyncClient(
             headers=headers,
             follow_redirects=False,
@@ -107,12 +114,23 @@ class EndpointAsker:
 
 
 async def _read(response: httpx2.Response) -> bytes:
+    """The body, never more of it in memory than may be read: a few bytes may unpack to gigabytes."""
+    encoding = response.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
+        raise ValueError(f"status {response.status_code}: the answer is packed as {encoding[:40]!r}; only gzip is read")
+    unpack = None if encoding in ("", "identity") else zlib.decompressobj(_ANY_ZLIB)
     parts, size = [], 0
-    async for part in response.aiter_bytes():
+    async for part in response.aiter_raw():
+        try:
+            part = part if unpack is None else unpack.decompress(part, SIZE_LIMIT - size + 1)
+        except zlib.error:
+            raise ValueError(f"status {response.status_code}: the answer is no {encoding}") from None
         size += len(part)
         if size > SIZE_LIMIT:
             raise ValueError(f"status {response.status_code}: the answer is larger than {SIZE_LIMIT:,} bytes")
         parts.append(part)
+    if unpack is not None and not unpack.eof and size:
+        raise ValueError(f"status {response.status_code}: the answer ends in the middle of its {encoding}")
     return b"".join(parts)
 
 

@@ -104,9 +104,17 @@ class FunctionAsker:
             return Answer("error", reason=f"it gave {type(value).__name__}, not a list of results")
         try:
             returned: list[Returned] = [returned_from(one, place) for place, one in enumerate(value, 1)]
-        except ValueError as error:
-            return Answer("error", reason=str(error))
+        except Exception as error:  # a list or mapping of theirs may do anything while it is read
+            return Answer("error", reason=str(error) if isinstance(error, ValueError) else _told(error))
         return answered(returned[: self._own.k], milliseconds)
+
+
+def _told(error: BaseException) -> str:
+    """What was raised, in words; an exception of theirs may fail to say anything."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # whatever its own __str__ does
+        return type(error).__name__
 
 
 class _Raised(Exception):  # noqa: N818 - carries what the function raised, a TimeoutError of its own included
@@ -140,7 +148,7 @@ class _Worker:
             if error is None:
                 future.set_result(value)
             else:
-                future.set_exception(_Raised(f"{type(error).__name__}: {error}"))
+                future.set_exception(_Raised(_told(error)))
 
         def settle(value: Any, error: BaseException | None) -> None:
             if not loop.is_closed():

@@ -7,6 +7,8 @@ import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from corpus.characters import unusable
+
 Status = Literal["ok", "empty", "timeout", "error", "not asked"]
 STATUSES: tuple[Status, ...] = ("ok", "empty", "timeout", "error", "not asked")
 FAILED: frozenset[Status] = frozenset({"timeout", "error", "not asked"})
@@ -101,7 +103,7 @@ def returned_from(value: Any, place: int) -> Returned:
         ValueError: If it is neither, or a value is of the wrong kind.
     """
     if isinstance(value, str):
-        return Returned(value)
+        return checked(Returned(value), place)
     if not isinstance(value, Mapping):
         raise ValueError(f"result {place} is {type(value).__name__}, not a text or a mapping with 'text' or 'id'")
     unknown = [str(name) for name in value if name not in Returned._fields]
@@ -122,11 +124,13 @@ def checked(one: Returned, place: int) -> Returned:
         value = getattr(one, name)
         if value is not None and not isinstance(value, str):
             raise ValueError(f"result {place}: its {name} is {_shown(value)}, not a text")
+    for name in ("text", "document", "id"):
+        value = getattr(one, name)
+        if isinstance(value, str) and (wrong := unusable(value)) is not None:
+            raise ValueError(f"result {place}: its {name} {wrong.problem}")
     if one.id is not None and (isinstance(one.id, bool) or not isinstance(one.id, (str, numbers.Integral))):
         raise ValueError(f"result {place}: its id is {_shown(one.id)}, not a text or a whole number")
-    if one.score is not None and (
-        isinstance(one.score, bool) or not isinstance(one.score, numbers.Real) or not math.isfinite(one.score)
-    ):
+    if one.score is not None and not _is_number(one.score):
         raise ValueError(f"result {place}: its score is {_shown(one.score)}, not a number")
     for name in ("start", "end"):
         value = getattr(one, name)
@@ -143,6 +147,16 @@ def checked(one: Returned, place: int) -> Returned:
     )
 
 
+def _is_number(value: object) -> bool:
+    try:
+        return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number too large for any score
+        return False
+
+
 def _shown(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of thousands of digits
+        text = "a very long number"
     return text if len(text) <= 60 else text[:59] + "…"
