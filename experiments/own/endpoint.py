@@ -120,9 +120,9 @@ async def _read(response: httpx2.Response) -> bytes:
         raise ValueError(f"status {response.status_code}: the answer is packed as {encoding[:40]!r}; only gzip is read")
     unpack = None if encoding in ("", "identity") else zlib.decompressobj(_ANY_ZLIB)
     parts, size = [], 0
-    async for part in response.aiter_raw():
+    async for raw in response.aiter_raw():
         try:
-            part = part if unpack is None else unpack.decompress(part, SIZE_LIMIT - size + 1)
+            part = raw if unpack is None else unpack.decompress(raw, SIZE_LIMIT - size + 1)
         except zlib.error:
             raise ValueError(f"status {response.status_code}: the answer is no {encoding}") from None
         size += len(part)
