@@ -9,6 +9,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from store.write_ahead import write_ahead
+
 TIMEOUT = 20.0  # seconds for one request
 
 
@@ -40,7 +42,7 @@ def _prepare_database(file: Path) -> None:
     """Make MLflow's database with a write-ahead log: a run is six commits, and each then costs a third of the syncs."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(file, timeout=20)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
+        write_ahead(connection)
 
 
 def is_remote(uri: str) -> bool:

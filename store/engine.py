@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
 from store.locks import advisory_key
+from store.write_ahead import write_ahead
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -66,8 +67,7 @@ def open_store(url: str) -> Engine:
 def _sqlite_settings(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
     cursor.execute("PRAGMA busy_timeout = 30000")
-    cursor.execute("PRAGMA journal_mode = WAL")
-    cursor.execute("PRAGMA synchronous = NORMAL")
+    write_ahead(connection)
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from store.write_ahead import write_ahead
+
 _PLACEHOLDERS = 500  # of one statement
 
 
@@ -54,6 +56,7 @@ class StampedFile:
     def _found_stamp(self, wanted: str) -> str:
         """The stamp of the file, which is the one wanted where the file is new."""
         with closing(self._connect()) as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")  # makes the tables or waits for whoever does, never half of each
             connection.execute("CREATE TABLE IF NOT EXISTS stamp (only_row INTEGER PRIMARY KEY, json TEXT)")
             for statement in self.tables:
                 connection.execute(statement)
@@ -63,8 +66,11 @@ class StampedFile:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path, timeout=60)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
+        try:
+            write_ahead(connection)
+        except sqlite3.Error:
+            connection.close()
+            raise
         return connection
 
     def note(self, name: str) -> list[float] | None:

@@ -81,6 +81,11 @@ def test_the_hit_rule_is_said_beside_the_numbers(client):
     assert "over 3 needles" in words(client, "/sweeps/1")
 
 
+@pytest.mark.parametrize("url", ["/sweeps/2/threshold?t=0.5", "/sweeps/2/queries", "/compare?a=2&b=2"])
+def test_under_document_level_relevance_no_page_speaks_of_needles(client, url):
+    assert not re.findall(r".{30}[nN]eedle.{30}", words(client, url))
+
+
 def test_under_document_level_relevance_nothing_is_destroyed_and_the_reason_is_said(client):
     page = words(client, "/sweeps/2")
     assert "whole documents are judged here, so there are no needles to destroy, truncate or quote" in page

@@ -216,7 +216,7 @@ def test_the_scale_holds_every_distance_the_grid_and_the_line():
 
 def test_the_distances_show_the_two_extremes():
     found = extremes(OUTCOMES)
-    figure = threshold_figures.distances(OUTCOMES, found, (0.2, 1.0), lambda _: None)
+    figure = threshold_figures.distances(OUTCOMES, found, (0.2, 1.0), lambda _: None, "rule/1")
     said = [one["text"] for one in figure["layout"]["annotations"]]
     assert said == [f"the worst {found.worst_answerable:.3f}", f"the nearest {found.best_unanswerable:.3f}"]
     counts = [len(trace["x"]) for trace in figure["data"][:4]]

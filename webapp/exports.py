@@ -7,12 +7,14 @@ import io
 import json
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from flask import Response
 
 from experiments import sections
+from experiments.verdicts.hit_rules import by_rule
 
 Cell = str | int | float | bool | None
 Format = Literal["csv", "json", "md"]
@@ -33,6 +35,13 @@ class Column:
     label: str
     unit: str = ""
     description: str = ""
+
+
+def columns_by_rule(columns: Sequence[Column], rule: str) -> tuple[Column, ...]:
+    """Columns with their labels and descriptions as a hit rule has them; names stay."""
+    return tuple(
+        replace(one, label=by_rule(one.label, rule), description=by_rule(one.description, rule)) for one in columns
+    )
 
 
 @dataclass(frozen=True, slots=True)

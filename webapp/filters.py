@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from flask import Flask
 from markupsafe import Markup
 
+from experiments.verdicts.hit_rules import by_rule
 from webapp.whiskers import HasInterval
 
 NONE = "-"
@@ -122,6 +123,7 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 def register(app: Flask) -> None:
     """Give templates the filters of this module."""
     for each in (
-        proportion, interval, decimal, percent, p_value, integer, signed, short_hash, duration, ago, time, counted
+        proportion, interval, decimal, percent, p_value, integer, signed, short_hash, duration, ago, time, counted,
+        by_rule,
     ):  # fmt: skip
         app.add_template_filter(each)

@@ -45,7 +45,7 @@ class Strip:
     unanswerable: int
     over: str  # what the answerable questions are asked over
     hit_rule: str
-    hit_words: str  # how words made for needles are to be read; empty where they mean what they say
+    hit_words: str  # what the rule does to the numbers; empty under the usual one
     created_at: datetime
     mlflow_url: str | None
     mlflow_run_id: str | None

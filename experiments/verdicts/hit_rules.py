@@ -23,13 +23,43 @@ def on_hits(rule: str) -> str:
     )
 
 
+# Words made for needles, and what takes their place where whole documents are judged; the longer ones first.
+_OF_DOCUMENTS = (
+    ("question, needle, document", "question, document"),
+    ("the first chunk that contains the needle whole", "the first chunk of a relevant document"),
+    ("the first chunk with the needle whole", "the first chunk of a relevant document"),
+    ("a chunk that holds the needle whole", "a chunk of a relevant document"),
+    ("contains the needle whole", "is of a relevant document"),
+    ("holds the needle whole", "is of a relevant document"),
+    ("hold the needle", "are of a relevant document"),
+    ("contain the needle", "are of a relevant document"),
+    ("its needle's chunk", "a chunk of a relevant document"),
+    ("Needles, with all their phrasings, are", "Questions are"),
+    ("each needle counted once", "each question counted once"),
+    ("by needle", "by question"),
+    ("over needles", "over questions"),
+    ("its needle", "a relevant document"),
+    ("the needle", "a relevant document"),
+    ("needle", "relevant document"),
+    ("Needle", "Relevant document"),
+)
+
+
+def by_rule(words: str, rule: str) -> str:
+    """Words of a page that were made for needles, as a hit rule has them; never for words that users wrote."""
+    if document_level(rule):
+        for needle, document in _OF_DOCUMENTS:
+            words = words.replace(needle, document)
+    return words
+
+
 def on_words(rule: str) -> str:
-    """How words made for needles are to be read under a hit rule; empty where they mean what they say."""
+    """What document-level relevance does to the numbers; empty under the other hit rule."""
     if not document_level(rule):
         return ""
     return (
-        "Document-level relevance: where needles are spoken of, read a chunk of a relevant document (kept, returned, "
-        "nearest), and count by question; destroyed, truncated and quotable do not apply."
+        "Document-level relevance: a hit is a chunk of a relevant document, and numbers count by question; destroyed, "
+        "truncated and quotable do not apply."
     )
 
 

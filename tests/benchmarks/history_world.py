@@ -83,7 +83,7 @@ def _moved(query: Query, texts: dict[str, str]) -> Query:
     start = texts[query.needle.document].index(query.needle.text)
     end = start + len(query.needle.text)
     name = f"{query.needle.document}#char={start},{end}"
-    return replace(query, needle=replace(query.needle, id=name, start=start, end=end))
+    return replace(query, needles=(replace(query.needle, id=name, start=start, end=end),))
 
 
 def _cuts(documents: Sequence[Document], queries: Sequence[Query], strategy: Strategy) -> Cuts:

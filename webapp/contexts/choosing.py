@@ -111,7 +111,7 @@ def build(read: Read, way: str, filled: Filled, *, action: str, page: str) -> Ch
         label=f"{choice.threshold:g}" if choice else "",
         verdict=verdict,
         verdict_kind=kind,
-        sides=threshold_reading.side_rows("", choice) if choice else (),
+        sides=threshold_reading.side_rows("", choice, read.sweep.hit_rule) if choice else (),
         options=options,
         filled=filled,
         hidden=(*read.state, ("by", way), ("supersedes", str(read.decision.id) if read.decision else "")),

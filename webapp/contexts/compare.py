@@ -19,7 +19,7 @@ from store.tables import SweepRow
 from webapp.contexts import compare_bluffs, compare_figure, compare_tables
 from webapp.contexts.compare_bluffs import BluffLine, BluffRow
 from webapp.contexts.compare_tables import FlipRow, Line
-from webapp.exports import Column
+from webapp.exports import Column, columns_by_rule
 
 ALL = ""  # every combination
 
@@ -92,6 +92,7 @@ class CompareContext:
     tested: bool
     paired: bool
     questions: str
+    hit_rule: str
     flips: tuple[FlipRow, ...]
     flips_of: str
     flips_counted: str
@@ -129,7 +130,7 @@ def build(facts: Facts, choice: Choice, sweeps: Sequence[SweepRow], links: Links
     """
     one = facts.comparison
     may, found, names = one.may, one.found, one.names
-    lines = lines_of(facts, choice)
+    lines, rule = lines_of(facts, choice), one.after.sweep.hit_rule
     verdict = verdicts_compare.on_changes(found, may, choice.k, one.alpha, lambda key: names[key])
     comparable = verdicts_compare.on_comparability(may, one.before.name, one.after.name)
     known = {sweep.id for sweep in sweeps}
@@ -147,12 +148,13 @@ def build(facts: Facts, choice: Choice, sweeps: Sequence[SweepRow], links: Links
         tested=may.tested,
         paired=may.claim != "nothing",
         questions=_questions(may),
+        hit_rule=rule,
         flips=tuple(facts.flips),
         flips_of=names.get(choice.combination, "all combinations"),
         flips_counted=_counted(facts.flips),
         lines=tuple(lines),
-        columns=compare_tables.columns(choice.k),
-        flip_columns=compare_tables.FLIP_COLUMNS,
+        columns=columns_by_rule(compare_tables.columns(choice.k), rule),
+        flip_columns=columns_by_rule(compare_tables.FLIP_COLUMNS, rule),
         bluffs=comparison_report.bluff_sentences(one),
         bluff_lines=compare_bluffs.lines(one),
         bluff_rows=tuple(facts.bluff_rows),

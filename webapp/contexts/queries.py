@@ -18,7 +18,7 @@ from webapp.cells import Mark, marks
 from webapp.combinations import Chips, Head, Note, Shown
 from webapp.contexts.query_tables import COLUMNS
 from webapp.cuts import Cut
-from webapp.exports import Column
+from webapp.exports import Column, columns_by_rule
 from webapp.files import Files
 from webapp.question_list import WHICH, Asked, Entry, phrasings, strata
 from webapp.sweeps import Strip
@@ -169,7 +169,7 @@ def build(
         combinations_words=f"{len(shown.heads)} of {shown.total} combinations",
         page_count=pages_of(found.chosen),
         page_words=f"{first + 1:,} to {first + len(page):,} of {len(found.chosen):,}",
-        columns=COLUMNS,
+        columns=columns_by_rule(COLUMNS, strip.hit_rule),
         links=links,
     )
 

@@ -15,6 +15,7 @@ from experiments.outcomes import Outcome
 from experiments.reading import arm_of
 from experiments.reviewing.context_size import ContextSize, context_sizes, on_context_sizes
 from experiments.thresholds import extremes, read_thresholds
+from experiments.verdicts.hit_rules import by_rule
 from experiments.verdicts.strategies import Verdict, on_threshold
 from store.reads import OutcomeRecord
 from store.tables import CombinationRow, DecisionRow, SweepRow
@@ -22,7 +23,7 @@ from webapp import params
 from webapp.contexts import threshold_figures, threshold_reading, threshold_tables, threshold_words
 from webapp.contexts.threshold_reading import DEFAULT_TERMS, Answered, Bluff, Cells, SideRow, Terms
 from webapp.contexts.threshold_words import DistanceRow, Promise, Typed
-from webapp.exports import Column
+from webapp.exports import Column, columns_by_rule
 from webapp.sweeps import Strip, strip_of
 from webapp.whiskers import Estimate
 
@@ -186,7 +187,7 @@ def build(
     far_apart = extremes(outcomes)
     ends = threshold_figures.scale(outcomes, read.grid, threshold)
     cost = threshold_reading.priced(outcomes, read.grid, threshold, read.terms, read.seed)
-    sides = threshold_reading.sides(outcomes, read.grid, threshold, read.terms, read.seed)
+    sides = threshold_reading.sides(outcomes, read.grid, threshold, read.terms, read.seed, read.sweep.hit_rule)
     signals = threshold_reading.signals_of(outcomes, read.seed) if outcomes else None
     sizes = context_sizes(recorded, threshold, seed=read.seed) if recorded else []
     return ThresholdContext(
@@ -203,7 +204,7 @@ def build(
         row=threshold_reading.cells(row, threshold),
         answered=threshold_reading.answered(row),
         rows=read.rows,
-        columns=threshold_tables.GLOSSARY,
+        columns=columns_by_rule(threshold_tables.GLOSSARY, read.sweep.hit_rule),
         sides=sides.rows,
         side_sentences=sides.sentences,
         evaluation=threshold_reading.evaluation_of(sides.rows),
@@ -222,14 +223,14 @@ def build(
             )
             for size in sizes
         ),
-        context_words=on_context_sizes(sizes) if sizes else "",
+        context_words=by_rule(on_context_sizes(sizes), read.sweep.hit_rule) if sizes else "",
         signals=signals,
         signal_sentences=(*on_signals(signals), *_further(read)) if signals else (),
         risk_coverage=threshold_figures.risk_coverage(signals) if signals else {"data": []},
         outcomes_figure=threshold_figures.outcomes_over(outcomes, ends),
         outcomes_words=threshold_words.outcomes_words(outcomes, ends),
-        distances_figure=threshold_figures.distances(outcomes, far_apart, ends, query_url),
-        distances_words=threshold_words.distances_words(far_apart),
+        distances_figure=threshold_figures.distances(outcomes, far_apart, ends, query_url, read.sweep.hit_rule),
+        distances_words=threshold_words.distances_words(far_apart, read.sweep.hit_rule),
         distance_rows=threshold_words.distance_rows(outcomes),
         links=links,
     )

@@ -13,6 +13,7 @@ from experiments.deciding.costs import CostCurve
 from experiments.deciding.signals import Signal, SignalComparison
 from experiments.outcomes import Recorded
 from experiments.thresholds import Extremes, nearest_distances, needle_distances
+from experiments.verdicts.hit_rules import by_rule
 
 LEFT = 96  # pixels, so that a threshold stands at the same place in every figure
 STEP = 0.05
@@ -91,13 +92,17 @@ def _area(name: str, x: Sequence[float], counts: NDArray[np.int64], kind: str, a
 
 
 def distances(
-    outcomes: Sequence[Recorded], found: Extremes, ends: tuple[float, float], url: Callable[[str], str | None]
+    outcomes: Sequence[Recorded],
+    found: Extremes,
+    ends: tuple[float, float],
+    url: Callable[[str], str | None],
+    rule: str,
 ) -> Figure:
     """Every question's distances, and the two that show whether any threshold could get everything right."""
     answerable = [one for one in outcomes if one.needle_id is not None]
     others = [one for one in outcomes if one.needle_id is None]
     rows = [
-        ("to its needle's chunk", answerable, 2, lambda one: one.chunk_distance, "right", "circle"),
+        (by_rule("to its needle's chunk", rule), answerable, 2, lambda one: one.chunk_distance, "right", "circle"),
         ("to the nearest chunk", answerable, 1, lambda one: one.nearest, "right", "circle-open"),
         ("near, to the nearest chunk", [o for o in others if o.stratum != "far"], 0, _nearest, "bluff", "diamond"),
         ("far, to the nearest chunk", [o for o in others if o.stratum == "far"], 0, _nearest, "bluff", "diamond-open"),
@@ -115,7 +120,11 @@ def distances(
             "xaxis": {"range": list(ends), "dtick": 0.1},
             "yaxis": {
                 "tickvals": [2, 1, 0],
-                "ticktext": ["answerable:<br>its needle", "answerable:<br>nearest", "unanswerable:<br>nearest"],
+                "ticktext": [
+                    by_rule("answerable:<br>its needle", rule),
+                    "answerable:<br>nearest",
+                    "unanswerable:<br>nearest",
+                ],
                 "range": [-0.5, 2.7],
                 "showgrid": False,
             },

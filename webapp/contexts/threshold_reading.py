@@ -18,6 +18,7 @@ from experiments.stats.calibration import Certification
 from experiments.stats.intervals import Proportion, wilson
 from experiments.stats.selective import Costs
 from experiments.thresholds import ThresholdRow
+from experiments.verdicts.hit_rules import on_questions
 from experiments.words import listed
 from store.reads_texts import DocumentText
 from webapp.whiskers import Estimate
@@ -148,7 +149,7 @@ def spans(curve: CostCurve) -> list[str]:
 
 
 def sides(
-    outcomes: Sequence[Recorded], grid: Sequence[float], threshold: float | None, terms: Terms, seed: int
+    outcomes: Sequence[Recorded], grid: Sequence[float], threshold: float | None, terms: Terms, seed: int, rule: str
 ) -> Sides:
     """This threshold and the cheapest, each on the questions it was picked on and on others."""
     ways: list[tuple[str, Way]] = [("the cheapest", Cheapest(terms.costs, terms.share))]
@@ -162,12 +163,12 @@ def sides(
         except ValueError as error:  # too few questions of a kind
             said.append(f"{words[:1].upper()}{words[1:]} has no row: {error}.")
             continue
-        rows += side_rows(words, choice)
+        rows += side_rows(words, choice, rule)
         said += _on_method(choice)
     return Sides(tuple(rows), tuple(said))
 
 
-def side_rows(words: str, choice: Choice) -> tuple[SideRow, ...]:
+def side_rows(words: str, choice: Choice, rule: str) -> tuple[SideRow, ...]:
     """A choice on both sides, the one it was picked on first."""
     how = ("", "out of fold: ") if choice.method == "folds" else ("", "")
     return tuple(
@@ -175,7 +176,7 @@ def side_rows(words: str, choice: Choice) -> tuple[SideRow, ...]:
             words,
             f"{choice.threshold:g}",
             name,
-            f"{start}{side.answerable} over {side.needles} needles, {side.near} near, {side.far} far",
+            f"{start}{side.answerable} {on_questions(rule, side.needles)}, {side.near} near, {side.far} far",
             cells(side.row, None, on=False),
             reported,
         )

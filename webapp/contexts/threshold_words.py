@@ -10,6 +10,7 @@ from experiments.naming import short_model
 from experiments.outcomes import Recorded
 from experiments.stats.calibration import Certification
 from experiments.thresholds import Extremes, read_thresholds
+from experiments.verdicts.hit_rules import by_rule
 from experiments.words import plural
 from store.tables import CombinationRow
 from webapp.contexts.threshold_reading import Certificate, Terms
@@ -89,13 +90,13 @@ def outcomes_words(outcomes: Sequence[Recorded], ends: tuple[float, float]) -> s
     )
 
 
-def distances_words(found: Extremes) -> str:
+def distances_words(found: Extremes, rule: str) -> str:
     """The distances in words."""
     said = []
     if found.worst_answerable is not None:
         said.append(
-            f"The worst answerable question, {found.worst_query}, lies {found.worst_answerable:.3f} from its "
-            "needle's chunk"
+            f"The worst answerable question, {found.worst_query}, lies {found.worst_answerable:.3f} from "
+            + by_rule("its needle's chunk", rule)
         )
     if found.best_unanswerable is not None:
         said.append(

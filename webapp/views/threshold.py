@@ -122,7 +122,7 @@ def _table(read: Read, which: str) -> Table:
     if which == "sweep":
         return threshold_tables.sweep(read.name, read.rows)
     if which == "sides":
-        sides = threshold_reading.sides(outcomes, read.grid, read.threshold, terms, read.seed)
+        sides = threshold_reading.sides(outcomes, read.grid, read.threshold, terms, read.seed, read.sweep.hit_rule)
         return threshold_tables.sides(read.name, sides.rows)
     if which == "distances":
         return threshold_tables.distances(read.name, outcomes)
