@@ -27,7 +27,7 @@ def walk(app: Flask, each: int = 2) -> dict[str, TestResponse]:
         if kinds.get(kind, 0) >= each:
             continue
         kinds[kind] = kinds.get(kind, 0) + 1
-        found[address] = client.get(address)
+        found[address] = client.get(address, buffered=True)  # a file is read and closed
         if found[address].mimetype == "text/html":
             links = _HREF.findall(found[address].get_data(as_text=True))
             waiting += [urljoin(address, unescape(link)).split("#")[0] for link in links]

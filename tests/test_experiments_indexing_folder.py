@@ -16,7 +16,8 @@ from experiments.project import open_project
     [
         "", " ", ".", "..", "/", "//a.md", "/etc/passwd", "C:\\boot.ini", "c:a.md", "\\\\host\\share\\a.md", "../a.md",
         "a/../../b.md", "a/..\\..\\b.md", "a//b.md", "./a.md", ".hidden", "a/.git/config", "a\0b.md", "a\nb.md",
-        "a\u202emd.exe", "con", "NUL.txt", "a/lpt1.md", "a.md.", "a .md/ b", "a:stream.md", "what?.md", "x" * 256,
+        "a\u202emd.exe", "con", "NUL.txt", "nul .md", "com¹.md", "conin$",
+        "a/lpt1.md", "a.md.", "a .md/ b", "a:stream.md", "what?.md", "x" * 256,
         "é" * 128 + ".md", "/".join(["a"] * 21), "\udc80.md",
     ],
 )  # fmt: skip

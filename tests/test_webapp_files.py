@@ -175,6 +175,17 @@ def test_nothing_is_replaced_before_somebody_says_so(client, project, started):
     assert started == [1]
 
 
+def test_of_two_files_of_one_name_the_second_is_refused_and_not_put_aside_over_the_first(client, project):
+    files = [sent("new.md"), sent("new.md", b"# Second"), sent("vectors.md"), sent("vectors.md", b"# Second")]
+    response = post(client, "/files/upload", files=files)
+    page = unescape(response.get_data(as_text=True))
+    assert (response.status_code, page.count("only the first was taken")) == (409, 2)
+    token = re.search(r'name="token" value="(\w+)"', page)[1]
+    assert post(client, "/files/replace", token=token, document="vectors.md").status_code == 303
+    for name in ("new.md", "vectors.md"):
+        assert (project.documents / name).read_bytes().startswith(b"# New")
+
+
 def test_what_is_too_large_is_refused_by_name_and_what_is_far_too_large_at_the_door(client, project):
     (project.root / "bluffline.toml").write_text("[extraction]\nmegabytes = 1\n")
     response = post(client, "/files/upload", files=[sent("large.md", b"x" * 1_100_000), sent("small.md")])

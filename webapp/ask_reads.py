@@ -11,17 +11,18 @@ from experiments.asking.answers import QuestionError, check_question
 from experiments.conditions import OWN, Combination
 from experiments.deciding.decision_fit import combination_of
 from experiments.deciding.equal_coverage import at_equal_coverage
-from experiments.deciding.validity import Validity, holds
+from experiments.deciding.validity import Validity, holds, judge
 from experiments.outcomes import Recorded
 from experiments.project import Project, ProjectError
+from experiments.reading import LoadedSweep
 from store import files, reads
 from store.decisions import decision_in_force
+from store.reads import OutcomeRecord
 from store.reads_sweeps import values
 from store.tables import CombinationRow, DecisionRow, QueryRow, SweepRow
 from webapp import params
 from webapp.asking import Way
 from webapp.dashboard import dashboard
-from webapp.judging import judged
 from webapp.params import BadParameterError
 from webapp.question_set_reads import NoProjectError
 from webapp.sweeps import remember_sweep
@@ -114,7 +115,7 @@ def read(args: Args) -> AskRead:
     chosen = {number: combinations.get(slot.key, leading) for number, slot in filled.items()}
     outcomes = _outcomes(sweep, rows, {one.key for one in [*chosen.values(), leading]})
     reference = _reference(decision, chosen[1], slots[0])
-    validity = _validity(decision, sweep)
+    validity = _validity(decision, sweep, rows, outcomes)
     holds_on = sweep.corpus_hash if sweep and validity and holds(validity) else ""
     plans = {
         number: _plan(slot, chosen[number], decision, holds_on, reference, outcomes) for number, slot in filled.items()
@@ -193,18 +194,26 @@ def _leading(
     return combinations[best.key] if best else first
 
 
-def _outcomes(sweep: SweepRow | None, rows: Sequence[CombinationRow], keys: set[str]) -> dict[str, Sequence[Recorded]]:
+def _outcomes(sweep: SweepRow | None, rows: Sequence[CombinationRow], keys: set[str]) -> dict[str, list[OutcomeRecord]]:
     ids = {row.id or 0: row.key for row in rows if row.key in keys and row.state == "recorded"}
     if sweep is None or not ids:
         return {}
     found = reads.outcomes(dashboard().engine, sweep.id or 0, list(ids))
-    return {ids[one]: tuple(outcomes) for one, outcomes in found.items()}
+    return {ids[one]: outcomes for one, outcomes in found.items()}
 
 
-def _validity(decision: DecisionRow | None, sweep: SweepRow | None) -> Validity | None:
+def _validity(
+    decision: DecisionRow | None,
+    sweep: SweepRow | None,
+    rows: Sequence[CombinationRow],
+    outcomes: Mapping[str, list[OutcomeRecord]],
+) -> Validity | None:
+    """Judged on what was read already: the decision's combination is one of those that are asked."""
     if decision is None or sweep is None or sweep.corpus_hash == decision.corpus_hash:
         return None
-    return judged(dashboard().engine, decision, sweep)
+    own = [row for row in rows if row.key == decision.combination]
+    found = {row.id or 0: outcomes[row.key] for row in own if row.key in outcomes}
+    return judge(decision, LoadedSweep(sweep, own, {}, found))
 
 
 def _reference(decision: DecisionRow | None, first: Combination, slot: Slot) -> Reference | None:

@@ -49,7 +49,9 @@ HTTP_ERRORS = {
     403: ErrorContext(403, "This is not allowed", "", "Go back and load the page again."),
     404: ErrorContext(404, "There is no such page", "", "Check the address, or start again from the overview."),
     405: ErrorContext(405, "This address is used another way", "", "Use the form on its page instead."),
-    413: ErrorContext(413, "This is too large", "", "Shorten what stands in the form and send it again."),
+    413: ErrorContext(
+        413, "This is too large", "", "Shorten what stands in the form, or send fewer or smaller files at once."
+    ),
 }
 
 

@@ -16,6 +16,7 @@ from experiments.indexing.folder import ExistsError, FolderRefusedError, add, sa
 from experiments.project import Project
 
 _KEPT = 24 * 3600.0  # seconds that a file waits for a decision
+_TWICE = "another file of this name came with it, and only the first was taken: rename one of them and send it again"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
@@ -71,8 +72,11 @@ def take(project: Project, sent: Iterable[FileStorage], into: str) -> Arrived:
             there = add(project, name, one.stream)
             (added if there.new else same).append(there.document_id)
         except ExistsError:
-            one.stream.seek(0)
             document_id = safe_id(name)
+            if document_id in (*added, *same, *asked):  # neither of the two is put aside unseen
+                refused.append(Arrival(one.filename[:200], _TWICE))
+                continue
+            one.stream.seek(0)
             _wait(project, token, document_id, one)
             asked.append(document_id)
         except FolderRefusedError as error:

@@ -17,7 +17,7 @@ from experiments.project import Project
 LONGEST_PART = 255  # bytes of one name, as file systems have it
 DEEPEST = 20
 _BLOCK = 1 << 20
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³]) *(\..*)?", re.IGNORECASE)
 _FORBIDDEN = frozenset('<>:"|?*')
 
 
