@@ -66,6 +66,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def printable(name: str) -> str:
+    """A name as it can be shown and kept: bytes that are no UTF-8 are spelled out."""
     """Return a name as it can be shown and written, whatever bytes it is made of."""
     return name.encode("utf-8", errors="backslashreplace").decode("utf-8")
 

@@ -73,6 +73,20 @@ def test_every_file_is_indexed_or_failed_with_its_reason_and_none_stops_the_othe
     assert (run.state, run.done, run.total) == ("finished", 6, 6)
 
 
+def test_pipes_devices_and_links_out_of_the_folder_are_named_and_never_opened(engine, project):
+    os.mkfifo(project.documents / "pipe.md")
+    (project.documents / "endless.md").symlink_to("/dev/zero")
+    (project.documents / "itself.md").symlink_to("itself.md")
+    Path(os.fsdecode(bytes(project.documents) + b"/name\xff.md")).write_text("A text.")
+    index(engine, project)
+    rows = {row.document_id: row for row in files.files(engine)}
+    assert "it is no file that holds something" in rows["pipe.md"].reason
+    assert "leads out of the documents folder" in rows["endless.md"].reason
+    assert rows["name\\udcff.md"].reason == "the file's name is not valid UTF-8"
+    assert "leads nowhere" in rows["itself.md"].reason
+    assert {rows[name].state for name in ("pipe.md", "endless.md", "itself.md")} == {"failed"}
+
+
 def test_a_second_run_reads_nothing_and_an_edited_file_only_itself(engine, project):
     index(engine, project)
     before = {row.document_id: row.changed_at for row in files.files(engine)}

@@ -260,7 +260,7 @@ def test_answers_are_kept_and_failures_are_asked_again(kept):
 
 def test_a_line_torn_by_a_kill_costs_that_line_only(kept):
     with serving(replying(content=results("found"))) as server:
-        asked(retriever(server), ["one", "two"], kept)
+        asked(retriever(server, concurrency=1), ["one", "two"], kept)
     data = kept._file.read_bytes()
     kept._file.write_bytes(data[:-20])
     again = KeptAnswers(kept._file)

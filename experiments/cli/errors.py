@@ -59,9 +59,20 @@ def told() -> Iterator[None]:
         code = _code(error)
         if code is None:
             raise
-        for line in shown(str(error).splitlines() or [type(error).__name__]):
-            click.echo(line if "\n" in str(error) else f"bluffline: {line}", err=True)
+        said = _said(error)
+        for line in shown(said.splitlines() or [type(error).__name__]):
+            click.echo(line if "\n" in said else f"bluffline: {line}", err=True)
         sys.exit(code)
+
+
+def _said(error: Exception) -> str:
+    """What went wrong; of a statement the database refused, its reason without the statement and its values."""
+    from sqlalchemy.exc import DBAPIError
+
+    if not isinstance(error, DBAPIError):
+        return str(error)
+    reason = " ".join(str(error.orig).split())
+    return f"the store cannot be read or written: {reason}. Is another process writing, or the disk full?"
 
 
 def _show(error: click.ClickException) -> None:

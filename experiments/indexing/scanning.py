@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from corpus.extraction.extracted import ExtractionError
 from corpus.extraction.limits import MEGABYTE
 from corpus.extraction.reading import reader_of
 from corpus.faults import Fault
-from corpus.folder_listing import FolderListing, SourceFile
+from corpus.folder_listing import FolderListing, SourceFile, printable
 from experiments.indexing.stamps import Stamps, why_stale
 from experiments.project import Project
 from store.files import EXTRACTING, FAILED, QUEUED
@@ -62,7 +63,7 @@ def look(project: Project, listing: FolderListing) -> dict[str, Seen]:
     for file in listing.others:
         media = file.path.suffix.lower() in MEDIA
         if not media or file.path.with_suffix("") not in transcribed:
-            fault = faults.get(file.path.as_posix()) or _unsupported(file, media=media)
+            fault = faults.get(printable(file.path.as_posix())) or _unsupported(file, media=media)
             found[file.name] = _seen(project, file, fault)
     return found
 
@@ -78,7 +79,13 @@ def look_into(collection: Sequence[Document]) -> dict[str, Seen]:
 
 
 def _seen(project: Project, file: SourceFile, fault: Fault | None) -> Seen:
-    size, sha256 = _content(file.path, project.extraction.megabytes * MEGABYTE)
+    if fault is not None and file.path.is_symlink():  # its target is none of ours, and may never end
+        size, sha256 = (
+            0,
+            hashlib.sha256(f"link to {file.path.readlink()}".encode("utf-8", "surrogateescape")).hexdigest(),
+        )
+    else:
+        size, sha256 = _content(file.path, project.extraction.megabytes * MEGABYTE)
     return Seen(file, size, sha256, None if fault else extractor_for(file.path), fault)
 
 
@@ -114,6 +121,9 @@ def _old_content(row: FileRow, seen: Seen) -> str:
 
 
 def _unsupported(file: SourceFile, *, media: bool) -> Fault:
+    if not file.path.is_file():
+        problem = "it is no file that holds something: a pipe, a socket or a device"
+        return Fault(file.path.as_posix(), None, "", problem, "Take it out of the folder.", "unsupported")
     suffix = file.path.suffix or "without a suffix"
     advice = (
         f"Put a transcript beside it: {file.path.with_suffix('.vtt').name}."
@@ -128,6 +138,8 @@ def _content(path: Path, most: int) -> tuple[int, str]:
     try:
         facts = path.stat()
         digest = hashlib.sha256()
+        if not stat.S_ISREG(facts.st_mode):  # opening a pipe waits for whoever writes into it
+            return 0, hashlib.sha256(b"no file").hexdigest()
         with path.open("rb") as file:
             if facts.st_size > most:
                 digest.update(f"{facts.st_size} {facts.st_mtime_ns} ".encode())
