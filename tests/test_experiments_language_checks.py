@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
+from pathlib import Path
 
 from corpus.documents import Document
 from corpus.questions import Query
 from experiments.language_checks import language_warnings
 from experiments.lexical import BM25Settings
+from experiments.ranking import Fusion
 from experiments.settings import Settings
 
 ENGLISH = "The warranty is valid for two years from the day of purchase and covers every defect of the material used."
@@ -76,3 +79,11 @@ def test_a_model_for_english_over_other_languages_is_named_with_counts() -> None
         "spanish is made for one language (es, its card says), and of 3 documents whose language can be told 1 in en "
         "and 1 in el are not in it: what it calls near may mean little there. Choose a model made for that language.",
     )
+
+
+def test_the_documented_settings_are_read() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "languages.md").read_text("utf-8")
+    toml = text.split("```toml\n")[1].split("```")[0]
+    tables = tomllib.loads(toml)
+    assert BM25Settings(**tables["bm25"]).stemming == "spanish"
+    assert Fusion(**tables["hybrid"]) == Fusion()
