@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -76,7 +77,7 @@ def sections(one: Comparison) -> Iterator[Section]:
     """The report."""
     names = one.names
     heading = f"{one.before.name} against {one.after.name} at R@{one.k}"
-    yield Section(f"{heading[:1].upper()}{heading[1:]}", verdicts(one), [provenance(one.before), provenance(one.after)])
+    yield Section(re.sub("^sweep ", "Sweep ", heading), verdicts(one), [provenance(one.before), provenance(one.after)])
     if one.may.differences:
         yield _differences("What prevents more", one.may.differences)
     paired = one.may.claim != "nothing"

@@ -46,7 +46,9 @@ def test_a_beir_folder_becomes_documents_and_judged_questions(tmp_path: Path) ->
         ("q1", "What pulls the sea?", (Judgement("d1", 2), Judgement("d3", 0))),
         ("q2", "What needs warmth?", (Judgement("d2", 1),)),
     ]
-    assert material.notes == ["3 judgements of 2 questions in test.tsv; 0 have none in it."]
+    assert material.notes == [
+        "3 judgements of 2 questions in test.tsv; questions left out because they have none in it: 0."
+    ]
 
 
 def test_every_fault_of_a_beir_folder_is_said_at_once_and_the_rest_goes_on(tmp_path: Path) -> None:

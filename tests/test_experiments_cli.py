@@ -186,6 +186,7 @@ def test_check_reports_every_fault_and_ends_with_2(command: Command, tmp_path: P
     assert "questions.jsonl:7: " in told.out
     assert "questions.jsonl:8: " in told.out
     assert told.out.endswith("\n2 faults.\n")
+    assert "answerable)" not in told.out
 
 
 @pytest.mark.parametrize("name", ["check", "run", "plan"])

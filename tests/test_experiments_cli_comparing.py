@@ -60,6 +60,12 @@ def test_markdown_and_json_say_the_same(told):
     assert data["combinations"][2]["combination"] == DENSE_E
 
 
+def test_a_baseline_file_is_called_by_its_own_name(told, folder, tmp_path):
+    file = tmp_path / "baseline.json"
+    main(["gate", "1", "--project", str(folder), "--save-baseline", str(file)])
+    assert "baseline.json against sweep 2 at R@20" in told(str(file), "2")[1].splitlines()
+
+
 def test_another_hit_rule_cannot_be_judged(told):
     code, out, _ = told("1", "other")
     assert code == 3

@@ -47,7 +47,10 @@ def read_beir(folder: Path, split: str | None = None) -> Material:
             faults.append(Fault(asked.as_posix(), row.line, name, problem, advice))
     count = sum(map(len, judged.grades.values()))
     unjudged = len(questions) - len(judged.grades)
-    notes = [f"{count:,} judgements of {len(rows):,} questions in {qrels.name}; {unjudged:,} have none in it."]
+    notes = [
+        f"{count:,} judgements of {len(rows):,} questions in {qrels.name}; "
+        f"questions left out because they have none in it: {unjudged:,}."
+    ]
     return Material([of_entry(entry, corpus) for entry in entries], asked.as_posix(), rows, faults, notes)
 
 

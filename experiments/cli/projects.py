@@ -165,17 +165,18 @@ def _tell(report: CheckReport, own: Sequence[Fault] = ()) -> None:
     if faults:
         click.echo("")
     counts = report.counts
-    phrasings = [f"{count} {phrasing or 'answerable'}" for phrasing, count in counts.answerable.items()]
+    phrasings = [f"{count} {phrasing or 'without a phrasing'}" for phrasing, count in counts.answerable.items()]
+    by_phrasing = f" ({listed(phrasings)})" if any(counts.answerable) else ""
     click.echo(
         f"{plural(counts.documents, 'document')}, {counts.characters:,} characters, "
         f"{plural(counts.sections, 'section')}; {_answered_by(counts)}, "
-        f"{plural(sum(counts.answerable.values()), 'answerable question')} ({listed(phrasings) or 'none'}), "
+        f"{plural(sum(counts.answerable.values()), 'answerable question')}{by_phrasing}, "
         f"{counts.unanswerable} unanswerable ({counts.near} near, {counts.far} far)."
     )
     for overlap in report.overlaps:
-        name = f"phrasing {overlap.phrasing}" if overlap.phrasing else "questions"
+        of = f", phrasing {overlap.phrasing}" if overlap.phrasing else ", without a phrasing" if by_phrasing else ""
         click.echo(
-            f"Words of the needle found in the question, {name}: mean {overlap.mean:.0%}, "
+            f"Words of the needle found in the question{of}: mean {overlap.mean:.0%}, "
             f"median {overlap.median:.0%} of {plural(overlap.n, 'question')}."
         )
     for document in report.guessed:

@@ -93,6 +93,7 @@ def _trace(
     values = [number.value or 0.0 for _, number in group]
     return {
         "type": "scatter",
+        "cliponaxis": False,  # a mark at 1 is drawn whole
         "mode": "markers",
         "name": words,
         "x": values,

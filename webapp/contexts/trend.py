@@ -225,6 +225,7 @@ def _line(
 ) -> dict[str, Any]:
     return {
         "type": "scatter",
+        "cliponaxis": False,
         "mode": "lines+markers",
         "x": list(places),
         "y": [point.value for point in points],
