@@ -82,7 +82,7 @@ def test_pipes_devices_and_links_out_of_the_folder_are_named_and_never_opened(en
     rows = {row.document_id: row for row in files.files(engine)}
     assert "it is no file that holds something" in rows["pipe.md"].reason
     assert "leads out of the documents folder" in rows["endless.md"].reason
-    assert rows["name\\udcff.md"].reason == "the file's name is not valid UTF-8"
+    assert "the file's name is not valid UTF-8" in rows["name\\udcff.md"].reason
     assert "leads nowhere" in rows["itself.md"].reason
     assert {rows[name].state for name in ("pipe.md", "endless.md", "itself.md")} == {"failed"}
 
