@@ -39,7 +39,7 @@ class Block(NamedTuple):
     @property
     def text(self) -> str:
         """All its words."""
-        return "".join(piece.text for piece in self.pieces)
+        return self.pieces[0].text if len(self.pieces) == 1 else "".join([piece.text for piece in self.pieces])
 
 
 class Rendered(NamedTuple):

@@ -57,7 +57,11 @@ def without_edges(pages: Sequence[Sequence[Line]], body_size: float) -> tuple[li
     for page, lines in enumerate(pages):
         if lines and all((page, place) in gone for place in range(len(lines))):
             gone -= {(page, place) for place in range(len(lines))}
-    kept = [[line for place, line in enumerate(lines) if (page, place) not in gone] for page, lines in enumerate(pages)]
+    touched = {page for page, _ in gone}
+    kept = [
+        [line for place, line in enumerate(lines) if (page, place) not in gone] if page in touched else list(lines)
+        for page, lines in enumerate(pages)
+    ]
     dropped = []
     for edges in left_out:
         left = [edge for edge in edges if (edge.page, edge.place) in gone]

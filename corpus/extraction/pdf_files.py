@@ -10,6 +10,7 @@ import gc
 import io
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 import pypdfium2 as pdfium
@@ -92,14 +93,12 @@ def _extracted(document: pdfium.PdfDocument, count: int, limits: Limits, format_
             raise ExtractionError("damaged", f"{_pages(damaged)} cannot be opened, the others are blank", _ANEW)
         raise ExtractionError("empty", "no text is found in the file: its pages are blank", "Remove the file.")
     blocks: list[Block] = []
-    rows = 0
+    tables = 0
     for number, page_lines in enumerate(kept):
         place = f"page={number + 1}"
         found = [paragraph(words, place) for words in read_pages.get(number, ())]
         found += page_blocks(page_lines, setting, place)
-        rows += sum(
-            1 for before, line in zip([None, *page_lines], page_lines, strict=False) if _begins_table(before, line)
-        )
+        tables += sum(is_row for is_row, _ in groupby(page_lines, attrgetter("is_row")))  # rows in a row are one
         _append(blocks, found, setting)
     title = _title(kept, setting)
     whole = rendered(blocks, title)
@@ -114,17 +113,13 @@ def _extracted(document: pdfium.PdfDocument, count: int, limits: Limits, format_
         format_name,
         headings=whole.headings,
         pages=count,
-        tables=rows,
+        tables=tables,
         dropped=dropped,
         ocr=confidences,
         partial=tuple(partial),
         warnings=tuple(_warnings(confidences, unknown)),
     )
     return Extracted(whole.text, title, whole.locators, facts)
-
-
-def _begins_table(before: Line | None, line: Line) -> bool:
-    return line.is_row and (before is None or not before.is_row)
 
 
 def _warnings(confidences: Sequence[PageConfidence], unknown: int) -> Iterator[str]:

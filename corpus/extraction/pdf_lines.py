@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from ctypes import byref
+from math import hypot
 from typing import Any, NamedTuple
 
 from pypdfium2 import raw as pdfium
@@ -84,6 +85,7 @@ class PageText:
         self._box = pdfium.FS_RECTF()
         self._ref = byref(self._box)
         self._matrix = pdfium.FS_MATRIX()
+        self._matrix_ref = byref(self._matrix)
         self._sizes: dict[float, float] = {}
         self.unknown = 0  # characters the fonts give no meaning to
 
@@ -158,8 +160,8 @@ class PageText:
         Fonts of size 1 are common, enlarged by the matrix of the text.
         """
         size = pdfium.FPDFText_GetFontSize(self._page, at)
-        if pdfium.FPDFText_GetMatrix(self._page, at, byref(self._matrix)):
-            size *= (self._matrix.c**2 + self._matrix.d**2) ** 0.5
+        if pdfium.FPDFText_GetMatrix(self._page, at, self._matrix_ref):
+            size *= hypot(self._matrix.c, self._matrix.d)
         return round(size, 1) if size > 0 else height
 
     def _middle_gaps(self, line: Line) -> tuple[Gap, ...]:
@@ -181,19 +183,19 @@ class PageText:
 
     def _with_gaps(self, lines: list[Line]) -> list[Line]:
         """Where wide lines of a page have a gap in one place, look into all: columns drawn across look like that."""
-        wide = [line for line in lines if len(line.text) > 40 and not line.turned]
+        wide = [
+            (line.left - line.right, place)
+            for place, line in enumerate(lines)
+            if len(line.text) > 40 and not line.turned
+        ]
         if len(wide) < 6:
             return lines
-        wide.sort(key=_narrowness)
-        first = self._middle_gaps(wide[0])
-        second = self._middle_gaps(wide[1]) if first else ()
+        wide.sort()
+        first = self._middle_gaps(lines[wide[0][1]])
+        second = self._middle_gaps(lines[wide[1][1]]) if first else ()
         if not any(one.left < other.right and other.left < one.right for one in first for other in second):
             return lines
         return [line if line.gaps else line._replace(gaps=self._gaps(line.text, line.at, line.size)) for line in lines]
-
-
-def _narrowness(line: Line) -> float:
-    return line.left - line.right
 
 
 def without_ligatures(text: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from corpus.extraction.blocks import Block, Piece, plain
 from corpus.extraction.pdf_lines import HYPHEN, LIGATURES, Line, without_ligatures
@@ -27,6 +28,7 @@ _UNUSUAL = re.compile(
     f"[\x00-\x1f\x7f-\x9f\u21b5\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff{HYPHEN}{''.join(LIGATURES)}]"
 )
 _LONGEST_HEADING = 160
+_LEFT, _RIGHT = attrgetter("left"), attrgetter("right")
 
 
 @dataclass(slots=True)
@@ -64,7 +66,9 @@ def setting_of(pages: Sequence[Sequence[Line]], outline: Mapping[str, int]) -> S
         round(line.size) for lines in pages for line in lines if line.size > _LARGER * body and _may_be_heading(line)
     }
     levels = {float(size): level for level, size in enumerate(sorted(larger, reverse=True), 1)}
-    with_hyphen = "\n".join([line.text for lines in pages for line in lines if "-" in line.text])
+    with_hyphen = "\n".join(
+        [word for lines in pages for line in lines if "-" in line.text for word in line.text.split() if "-" in word]
+    )
     return Setting(body, levels, outline, frozenset(map(str.casefold, _WORD.findall(with_hyphen))))
 
 
@@ -74,10 +78,11 @@ def page_blocks(lines: Sequence[Line], setting: Setting, place: str) -> Iterator
     columns = _columns(lines)
     open_lines: list[Line] = []
     open_level = 0
+    large = _LARGER * setting.body_size
     for number, line in enumerate(lines):
-        level = _level(lines, number, setting, pitch)
-        before = open_lines[-1] if open_lines else None
-        if before is not None and (level != open_level or _begins(open_lines, line, columns, pitch, level)):
+        may_be_heading = line.size > large or line.bold or setting.outline
+        level = _level(lines, number, setting, pitch) if may_be_heading else 0
+        if open_lines and (level != open_level or _begins(open_lines, line, columns, pitch, level)):
             yield _block(open_lines, open_level, setting, place)
             open_lines = []
         open_level = level
@@ -159,7 +164,7 @@ def _columns(lines: Sequence[Line]) -> tuple[_Column, _Column] | _Column | None:
     text = [line for line in lines if not line.is_row]
     if not text:
         return None
-    whole = _Column(min(line.left for line in text), max(line.right for line in text))
+    whole = _Column(min(map(_LEFT, text)), max(map(_RIGHT, text)))
     middle = (whole.left + whole.right) / 2
     right = [line for line in text if line.left > middle - 1]
     left = [line for line in text if line.right < middle + 1]
@@ -196,7 +201,7 @@ def _begins(
     step = before.end_top - line.top
     if level:  # the next line of the same heading, or another heading
         return not 0 < step < 1.8 * before.size
-    if before.hyphenated:
+    if before.text[-1] == HYPHEN:
         return False
     ended = before.text.rstrip(_CLOSING).endswith(_ENDS)
     if step <= 0 or step > 4 * before.size:  # another column, or below a picture
@@ -205,15 +210,15 @@ def _begins(
         (pitch > 0 and step > 1.4 * pitch)
         or (abs(line.size - before.size) > 0.1 * before.size and len(line.text) > 3)
         or (_ITEM.match(line.text) is not None and (ended or _ITEM.match(paragraph[0].text) is not None))
-        or _is_indented(paragraph, line, _column_of(line, columns))
+        or _is_indented(paragraph, line, columns)
         or _leaves_room(paragraph, line, _column_of(before, columns), ended=ended)
     )
 
 
-def _is_indented(paragraph: Sequence[Line], line: Line, column: _Column) -> bool:
+def _is_indented(paragraph: Sequence[Line], line: Line, columns: tuple[_Column, _Column] | _Column | None) -> bool:
     """Tell whether a line begins further in or out than the one before it, and not as the second of a paragraph may."""
     indent = line.left - paragraph[-1].left
-    if abs(indent) <= 0.8 * line.size or line.left - column.left >= 6 * line.size:
+    if abs(indent) <= 0.8 * line.size or line.left - _column_of(line, columns).left >= 6 * line.size:
         return False
     return len(paragraph) > 1 or (indent > 0 and _ITEM.match(paragraph[0].text) is None)
 
@@ -222,7 +227,5 @@ def _leaves_room(paragraph: Sequence[Line], line: Line, column: _Column, *, ende
     """Tell whether the line before stopped short of where the lines around it reach, as last lines do."""
     before = paragraph[-1]
     width = column.right - column.left
-    if column.right - before.right > 0.5 * width:
-        return True
-    least = (0.06 if ended else 0.3) * width
-    return line.right - before.right > least or any(one.right - before.right > least for one in paragraph)
+    reach = max(line.right, *map(_RIGHT, paragraph))
+    return reach - before.right > (0.06 if ended else 0.3) * width or column.right - before.right > 0.5 * width

@@ -7,7 +7,10 @@ bare text and once for the text with the boxes of its lines, which reading order
 never ends. Times of Markdown and PDFs are of the processor, the least of several turns, so that a busy machine does not
 count.
 
-Exits with 1 when Markdown comes at under 5 MB/s, a PDF takes over twice as long as its bare text, or the slow file
+The library alone is its own text of all pages: opening, loading each page and its text layer, `get_text_range`. What is
+wanted is 1.3 times that, which is not reached (see DECISIONS.md).
+
+Exits with 1 when Markdown comes at under 5 MB/s, a PDF takes over 1.8 times as long as its bare text, or the slow file
 delays another.
 """
 
@@ -34,7 +37,7 @@ from corpus.extraction.limits import Limits  # noqa: E402
 from corpus.extraction.reading import extract  # noqa: E402
 
 PAPER = ROOT / "tests" / "golden" / "documents" / "two-column-latex.pdf"
-LEAST_RATE, MOST_TIMES = 5.0, 2.0
+LEAST_RATE, MOST_TIMES, WANTED_TIMES = 5.0, 1.8, 1.3
 TURNS = 15
 
 
@@ -72,7 +75,7 @@ def _pdf(path: Path) -> bool:
             least[name] = min(least[name], _seconds(way, time.process_time))
     bare, boxes = (least["ours"] / least[name] for name in ("bare", "boxes"))
     print(
-        f"{path.name}: {bare:.2f} times pypdfium2's bare text (at most {MOST_TIMES:g}), "
+        f"{path.name}: {bare:.2f} times pypdfium2's bare text (wanted {WANTED_TIMES:g}, at most {MOST_TIMES:g}), "
         f"{boxes:.2f} times its text with the boxes of lines"
     )
     return bare <= MOST_TIMES
