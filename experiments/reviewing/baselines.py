@@ -83,7 +83,7 @@ def read_baseline(file: Path) -> Side:
         raise BaselineError(file, f"the baseline cannot be read: {error.strerror or error}") from error
     except json.JSONDecodeError as error:
         raise BaselineError(file, f"not readable as JSON: {error.msg}", error.lineno) from error
-    except (UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise BaselineError(file, "not readable as JSON in UTF-8") from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise BaselineError(file, "this is no baseline of Bluffline")
