@@ -18,6 +18,7 @@ from experiments.project import Project
 from experiments.run_writing import begin_sweep, describe_sweep, log_combination, log_failures, log_files, log_record
 from experiments.tracking_client import TIMEOUT, TrackingError, client_of, is_remote, reason_of
 from store import reads, writes
+from store.addresses import without_password
 from store.locks import LockedError, locked
 from store.reads_exchange import combination_lines, every_sweep
 from store.tables import CombinationRow, SweepRow
@@ -48,7 +49,8 @@ class Ledger:
             artifacts: Where artifacts go when the tracking URI is a local database.
             timeout: Seconds for one request.
         """
-        self.uri = uri
+        self.uri = without_password(uri)  # shown, recorded and compared; only connecting takes the other
+        self._address = uri
         self.experiment = experiment
         self._artifacts = artifacts
         self._timeout = timeout
@@ -68,7 +70,7 @@ class Ledger:
             TrackingError: If the server is away or refuses.
         """
         try:
-            client = client_of(self.uri, self._timeout)
+            client = client_of(self._address, self._timeout)
             found = client.get_experiment_by_name(self.experiment)
         except Exception as error:  # network, server, database: MLflow lets each library's own family through
             raise TrackingError(f"MLflow at {self.uri} cannot be read: {reason_of(error)}") from error
@@ -76,7 +78,7 @@ class Ledger:
 
     def _connect(self) -> tuple[Any, str]:
         if self._connected is None:
-            client = client_of(self.uri, self._timeout)
+            client = client_of(self._address, self._timeout)
             found = client.get_experiment_by_name(self.experiment)
             if found is not None and found.lifecycle_stage == "deleted":
                 client.restore_experiment(found.experiment_id)

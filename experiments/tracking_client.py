@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from store.addresses import without_password
 from store.write_ahead import write_ahead
 
 TIMEOUT = 20.0  # seconds for one request
@@ -66,7 +67,7 @@ _MEANINGS = (
 
 def reason_of(error: BaseException) -> str:
     """What went wrong, in a line: MLflow wraps a refusal in pages of its own and its libraries' words."""
-    said = " ".join(str(error).split())
+    said = without_password(" ".join(str(error).split()))
     for pattern, meaning in _MEANINGS:
         match = re.search(pattern, said)
         if match:

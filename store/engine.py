@@ -13,6 +13,7 @@ from alembic.util.exc import CommandError
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 
+from store.addresses import without_password
 from store.locks import advisory_key
 from store.write_ahead import write_ahead
 
@@ -38,10 +39,10 @@ def open_store(url: str) -> Engine:
     """
     try:
         place = make_url(url)
-    except ArgumentError as error:
-        shown = url.rsplit("@", 1)[-1]  # a password stands before it
+    except (ArgumentError, ValueError) as error:  # a port that is no number is a ValueError
+        shown = without_password(url)
         raise StoreError(f"the store's URL {shown!r} cannot be read; write sqlite:///FILE or another") from error
-    shown = place.render_as_string(hide_password=True)
+    shown = without_password(url)
     if place.get_backend_name() == "sqlite" and place.database:
         try:
             Path(place.database).parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +58,7 @@ def open_store(url: str) -> Engine:
         _migrate(engine, shown)
     except DatabaseError as error:
         engine.dispose()
-        raise StoreError(f"the store {shown} cannot be opened: {error.orig}") from error
+        raise StoreError(f"the store {shown} cannot be opened: {without_password(str(error.orig))}") from error
     except StoreError:
         engine.dispose()
         raise

@@ -97,7 +97,7 @@ def test_another_programs_tables_of_the_same_name_are_refused_and_left_alone(tmp
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("//me:s3cret@bluffline.db", r"'bluffline\.db' cannot be read; write sqlite:///"),
+        ("//me:s3cret@bluffline.db", r"@bluffline\.db' cannot be read; write sqlite:///"),
         ("paper:///store", "driver is missing"),
         ("sqlite:////dev/null/store.db", "folder cannot be made"),
         ("sqlite:////dev", "unable to open database file"),

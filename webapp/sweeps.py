@@ -10,6 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from experiments.verdicts.hit_rules import on_questions, on_words
 from store import reads
+from store.addresses import without_password
 from store.tables import SweepRow
 from webapp.dashboard import dashboard
 from webapp.errors import PageError, shown
@@ -91,7 +92,7 @@ def _newest() -> int | None:
 
 def strip_of(sweep: SweepRow, *, csv_url: str | None = None, json_url: str | None = None) -> Strip:
     """The facts of a sweep, with the links to its page's main table."""
-    uri = sweep.mlflow_uri or ""
+    uri = without_password(sweep.mlflow_uri or "")
     return Strip(
         sweep_id=sweep.id or 0,
         state=sweep.state,

@@ -70,6 +70,8 @@ def _sync(project: Project, push: bool, pull: bool) -> tuple[str, ...]:
             ],
             f"Nothing is new ({plural(done.unchanged, 'sweep')} there).",
         )
+    if done.others:
+        click.echo(f"Left alone: {plural(done.others, 'run')} that other programs logged to this experiment.")
     for note in done.notes:
         click.echo(note)
     return done.faults

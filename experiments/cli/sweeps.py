@@ -22,6 +22,7 @@ from experiments.verdicts.own import on_own
 from experiments.verdicts.strategies import leader_of, on_depth, on_strategies, on_threshold
 from experiments.words import plural
 from store import reads
+from store.addresses import without_password
 from store.engine import open_store
 
 
@@ -58,7 +59,7 @@ def run(folder: Path | None, fresh: bool, skip_faults: bool) -> None:
     if result.tracking_error:
         click.echo(f"Not logged: {result.tracking_error}. Nothing is lost: `bluffline sync` logs it later.", err=True)
     else:
-        click.echo(f"Logged to MLflow: {project.tracking_uri}, experiment {project.experiment!r}.")
+        click.echo(f"Logged to MLflow: {without_password(project.tracking_uri)}, experiment {project.experiment!r}.")
     click.echo(f"See it: bluffline serve, then http://{project.host}:{project.port}/sweeps/{result.sweep_id}")
     if result.failed or result.unjudged:
         sys.exit(3)

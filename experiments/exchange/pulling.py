@@ -44,6 +44,7 @@ class Pulled(NamedTuple):
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
+    others: int = 0  # runs of other programs in the experiment, left alone
     faults: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # what is as it should be, and yet worth a word
 
@@ -114,7 +115,9 @@ def pull_sweeps(
             continue
         new += one.run.key not in known
         updated += one.run.key in known
-    return Pulled(new, updated, len(runs) - len(changed), removed, tuple(faults), tuple(notes))
+    return Pulled(
+        new, updated, len(runs) - len(changed), removed, _others(client, experiment_id), tuple(faults), tuple(notes)
+    )
 
 
 def _listed(client: Any, experiment_id: str) -> tuple[list[_Run], list[str]]:
@@ -133,6 +136,14 @@ def _listed(client: Any, experiment_id: str) -> tuple[list[_Run], list[str]]:
         else:
             runs[run.key] = run
     return list(runs.values()), faults
+
+
+def _others(client: Any, experiment_id: str) -> int:
+    """How many runs other programs logged to the same experiment; 0 where the server is too old to be asked."""
+    try:
+        return len(all_runs(client, experiment_id, "tags.`bluffline.kind` IS NULL"))
+    except Exception:  # a count beside the point: what was read stays read
+        return 0
 
 
 def all_runs(client: Any, experiment_id: str, where: str) -> list[Any]:

@@ -15,6 +15,7 @@ from experiments.deciding.decision_tags import DecisionLedger
 from experiments.exchange.syncing import Show, Synced, sync
 from experiments.words import plural
 from store import reads
+from store.addresses import without_password
 from store.decisions import decision_keys
 from store.engine import StoreError, open_store
 from store.reads_exchange import every_sweep
@@ -58,7 +59,7 @@ def rebuild(url: str, ledger: DecisionLedger, *, force: bool, show: Show | None 
         place = make_url(url)
         if place.get_backend_name() != "sqlite" or not place.database:
             raise StoreError(
-                f"the store {place.render_as_string(hide_password=True)} holds {_held(engine)}: nothing was changed; "
+                f"the store {without_password(url)} holds {_held(engine)}: nothing was changed; "
                 "make an empty database and name it as [store] url"
             )
         if not force:

@@ -27,7 +27,10 @@ Show = Callable[[str, int, int, float | None], None]  # stage, done, total, seco
 
 
 class Synced(NamedTuple):
-    """What one exchange did. Everything is counted in sweeps but for `runs` and the decisions."""
+    """What one exchange did.
+
+    Everything is counted in sweeps but for the decisions, `runs`, and `others`: runs of other programs, left alone.
+    """
 
     pushed: int = 0
     runs: int = 0
@@ -36,6 +39,7 @@ class Synced(NamedTuple):
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
+    others: int = 0
     decisions: int = 0
     files: int = 0
     faults: tuple[str, ...] = ()
@@ -120,6 +124,7 @@ def _pull(engine: Engine, ledger: DecisionLedger, tell: Tell, done: Synced) -> S
         updated=sweeps.updated,
         unchanged=sweeps.unchanged,
         removed=sweeps.removed,
+        others=sweeps.others,
         decisions=decisions.new,
         files=fetcher.asked,
         faults=(*done.faults, *sweeps.faults, *decisions.faults),

@@ -172,10 +172,20 @@ def _parquet(
     fields = [kind.field(at) for at in range(kind.num_fields)]
     hits = pa.ListArray.from_arrays(
         pa.array(np.arange(0, len(flat) + 1, DEPTH, dtype=np.int32)),
-        pa.StructArray.from_arrays([pa.array(values[field.name], type=field.type) for field in fields], fields=fields),
+        pa.StructArray.from_arrays(
+            [
+                pa.array(values[field.name], type=field.type)
+                if field.name in values
+                else pa.nulls(len(flat), field.type)
+                for field in fields
+            ],
+            fields=fields,
+        ),
     )
-    scalars = [field for field in SCHEMA if field.name != "hits"]
-    columns = [pa.array([getattr(one, field.name) for one in outcomes], type=field.type) for field in scalars]
+    columns = [
+        hits if field.name == "hits" else pa.array([getattr(one, field.name) for one in outcomes], type=field.type)
+        for field in SCHEMA
+    ]
     buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_arrays([*columns, hits], schema=SCHEMA), buffer, compression="zstd")
+    pq.write_table(pa.Table.from_arrays(columns, schema=SCHEMA), buffer, compression="zstd")
     return buffer.getvalue()

@@ -103,4 +103,6 @@ def _counted(counts: Mapping[str, int]) -> str:
         )
         if counts.get(name)
     ]
-    return listed(words) or "nothing was new"
+    others = counts.get("others", 0)
+    alone = f"; {plural(others, 'run')} of other programs left alone" if others else ""
+    return (listed(words) or "nothing was new") + alone
