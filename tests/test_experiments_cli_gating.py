@@ -97,6 +97,13 @@ def test_the_baseline_of_the_project_lies_beside_its_file_wherever_the_command_i
     assert "  against kept.json: commit 222222222222, branch main" in out
 
 
+def test_a_baseline_asked_for_by_name_is_needed_even_where_no_rule_compares(told, made, tmp_path):
+    url = f"\n[store]\nurl = 'sqlite:///{made}/var/bluffline.db'\n"
+    other = make_project(tmp_path / "alone", more=f"[gate]\ndestroyed_at_most = 100\n{url}")
+    assert told(2, folder=other)[0] == 0
+    assert told(2, "--against", "nobody-knows", folder=other)[0] == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from flask import Flask
 
-from experiments.cli.options import project_option
+from experiments.cli.options import FloatRange, project_option
 from experiments.indexing.stamps import stamps_of, why_stale
 from experiments.launching import start_indexing
 from experiments.project import Project, open_project
@@ -34,7 +34,7 @@ class CannotServeError(click.ClickException):
 @click.option("--port", type=click.IntRange(1, 65535), help="Else the project's, else 5077.")
 @click.option(
     "--sync-every",
-    type=click.FloatRange(0.5, 10_080),
+    type=FloatRange(0.5, 10_080),
     metavar="MINUTES",
     help="Exchange sweeps with MLflow every so often; else the project's, else only on request.",
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from sqlalchemy import Engine
 
-from experiments.cli.options import project_option
+from experiments.cli.options import FloatRange, project_option
 from experiments.comparison_report import markdown, record, text
 from experiments.project import open_project
 from experiments.reviewing.baselines import read_baseline
@@ -25,7 +25,7 @@ from store.engine import open_store
 @click.argument("a")
 @click.argument("b", default="HEAD")
 @click.option("--at", "k", type=click.IntRange(1), help="Depth k of R@k; the deepest both measured when left out.")
-@click.option("--threshold", type=click.FloatRange(0, 2), help="Count bluffs at this cosine distance; at that of the "
+@click.option("--threshold", type=FloatRange(0, 2), help="Count bluffs at this cosine distance; at that of the "
               "decision in force when left out.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
 def compare_command(folder: Path | None, a: str, b: str, k: int | None, threshold: float | None, form: str) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import click
 
-from experiments.cli.options import project_option
+from experiments.cli.options import FloatRange, project_option
 from experiments.deciding.certification import STRATA
 from experiments.deciding.choosing import AtMost, ByHand, Cheapest, Way
 from experiments.deciding.costs import DEFAULT_COSTS, DEFAULT_UNANSWERABLE_SHARE
@@ -25,17 +25,17 @@ _options = [
     click.option("--retriever", help="the retriever,"),
     click.option("--model", help="the model,"),
     click.option("--scorer", help="and the cross-encoder or late-interaction model."),
-    click.option("--threshold", type=click.FloatRange(0, 2), help="Choose this cosine distance."),
+    click.option("--threshold", type=FloatRange(0, 2), help="Choose this cosine distance."),
     click.option("--cheapest", is_flag=True, help="Choose the threshold of least expected cost."),
     click.option(
         "--at-most",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        type=FloatRange(0, 1, min_open=True, max_open=True),
         help="Choose the loosest threshold certified to bluff at most this often; beside --threshold or --cheapest, "
         "the target the decision is held to.",
     ),
     click.option("--bound-on", type=click.Choice(list(_STRATA)), default="both", show_default=True,
                  help="The unanswerable questions --at-most is about."),
-    click.option("--confidence", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
+    click.option("--confidence", type=FloatRange(0, 1, min_open=True, max_open=True), default=0.95,
                  show_default=True, help="Of the certified bound."),
     click.option("--bluff-cost", type=float, default=DEFAULT_COSTS.bluff, show_default=True,
                  help="Of answering what the corpus does not know."),
@@ -43,7 +43,7 @@ _options = [
                  help="Of answering without the needle."),
     click.option("--refusal-cost", type=float, default=DEFAULT_COSTS.refusal, show_default=True,
                  help="Of refusing an answerable question."),
-    click.option("--unanswerable-share", type=click.FloatRange(0, 1), default=DEFAULT_UNANSWERABLE_SHARE,
+    click.option("--unanswerable-share", type=FloatRange(0, 1), default=DEFAULT_UNANSWERABLE_SHARE,
                  show_default=True, help="Share of the traffic that has no answer in the corpus."),
     click.option("--who", help="Who decides; git's user.name or the user at the machine when left out."),
     click.option("--reason", help="Why; required to record a decision."),

@@ -86,6 +86,8 @@ def gate(
         if configured is not None and (project.root / configured).is_file():
             configured = str(project.root / configured)  # of the project, wherever the command was started
         baseline = baseline_of(engine, project.root, against or configured, candidate)
+        if against is not None and isinstance(baseline, str):  # asked for by name: no rule may do without it
+            raise CannotJudgeError(baseline)
         judged = judge(engine, project.gate, candidate, baseline, asides)
     except CannotJudgeError as error:
         _write_refusal(str(error), junit_file, markdown_file, summary)

@@ -8,6 +8,18 @@ from typing import Any
 
 import click
 
+
+class FloatRange(click.FloatRange):
+    """A range that NaN does not lie in: it is neither below nor above anything, and passes click's own."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a number of the range."""
+        number = super().convert(value, param, ctx)
+        if number != number:  # noqa: PLR0124 - NaN alone differs from itself
+            self.fail(f"{value} is not a number", param, ctx)
+        return number
+
+
 project_option: Callable[[Any], Any] = click.option(
     "--project",
     "folder",

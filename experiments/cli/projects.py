@@ -13,7 +13,7 @@ import click
 from corpus.check import CheckReport, Counts
 from corpus.faults import Fault
 from experiments.cli.errors import shown
-from experiments.cli.options import project_option
+from experiments.cli.options import FloatRange, project_option
 from experiments.language_checks import language_warnings
 from experiments.project import PROJECT_FILE, open_project
 from experiments.sweep import check_project
@@ -191,7 +191,7 @@ def _tell(report: CheckReport, own: Sequence[Fault] = ()) -> None:
 @project_option
 @click.option(
     "--difference",
-    type=click.FloatRange(0.1, 100),
+    type=FloatRange(0.1, 100),
     default=10,
     show_default=True,
     help="Of R@k that is to be seen, in points.",
@@ -199,12 +199,12 @@ def _tell(report: CheckReport, own: Sequence[Fault] = ()) -> None:
 @click.option(
     "--bluffs-at-most",
     "bluffs",
-    type=click.FloatRange(0.1, 50),
+    type=FloatRange(0.1, 50),
     default=10,
     show_default=True,
     help="Per cent of bluffs that are to be promised.",
 )
-@click.option("--confidence", type=click.FloatRange(50, 99.9), default=95, show_default=True,
+@click.option("--confidence", type=FloatRange(50, 99.9), default=95, show_default=True,
               help="Of that promise, in per cent.")  # fmt: skip
 def plan(folder: Path | None, difference: float, bluffs: float, confidence: float) -> None:
     """Say what `run` would do: combinations, chunks, texts to embed, and what these questions could show.
