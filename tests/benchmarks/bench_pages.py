@@ -59,12 +59,15 @@ class Timing(NamedTuple):
         return self.status < 500 and self.middle <= MOST_MILLISECONDS and self.statements <= MOST_STATEMENTS
 
 
+NO_PAGES = ("static", "strategies.report")  # a report is every page of its sweep, asked for one by one
+
+
 def urls(app: Flask, engine: Engine) -> Iterator[str]:
     """Every address that answers GET, with values of the newest sweep."""
     known = _known(engine)
     with app.test_request_context(headers={"Host": HOST}):
         for rule in sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule):
-            if "GET" in (rule.methods or ()) and rule.endpoint != "static" and not _needs_a_question(rule):
+            if "GET" in (rule.methods or ()) and rule.endpoint not in NO_PAGES and not _needs_a_question(rule):
                 yield from _filled(app, rule, known)
     for state in STATES:
         yield state.format(first=known["first"], newest=known["sweep_id"])
@@ -130,16 +133,17 @@ def measured(app: Flask, engine: Engine, url: str, requests: int = REQUESTS) -> 
         nonlocal statements
         statements += 1
 
-    first = client.get(url, headers={"Host": HOST})
+    with client.get(url, headers={"Host": HOST}) as first:
+        status, size = first.status_code, len(first.data)
     times = []
     event.listen(engine, "before_cursor_execute", count)
     for _ in range(requests):
         statements = 0
         begun = perf_counter()
-        client.get(url, headers={"Host": HOST})
+        client.get(url, headers={"Host": HOST}).close()
         times.append(1000 * (perf_counter() - begun))
     event.remove(engine, "before_cursor_execute", count)
-    return Timing(url, first.status_code, median(times), max(times), statements, len(first.data))
+    return Timing(url, status, median(times), max(times), statements, size)
 
 
 def main() -> int:
