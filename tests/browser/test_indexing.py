@@ -82,7 +82,7 @@ def test_every_file_of_the_folder_has_its_state_and_its_reason(open_page, indexe
     assert "unpacks to more than 50 MB" in reasons["broken/bomb.docx"]
     assert "larger than 3 MB" in reasons["broken/large.txt"]
     assert "more than 5 pages" in reasons["broken/long.pdf"]
-    assert "longer than 15 seconds" in reasons["broken/slow.xlsx"]
+    assert "longer than 7 seconds" in reasons["broken/slow.xlsx"]
     assert "switched off" in reasons["broken/pictures.pdf"]
     assert len(set(reasons.values())) == len(BROKEN)
     assert page.locator("table.files time").count() == len(found)
