@@ -27,7 +27,7 @@ def test_one_number_of_every_recorded_combination_is_read(engine):
 def test_documents_come_with_their_texts_and_unknown_ones_are_left_out(engine):
     reviewed(engine)
     found = document_texts(engine, "d" * 64, [DOCUMENT, "gone.md"])
-    assert found[DOCUMENT] == ("Handbook", TEXT)
+    assert found[DOCUMENT] == ("Handbook", TEXT, ())
     assert list(found) == [DOCUMENT]
     assert document_texts(engine, "d" * 64, []) == {}
     assert document_texts(engine, "0" * 64, [DOCUMENT]) == {}

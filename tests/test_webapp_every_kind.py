@@ -70,7 +70,7 @@ def test_no_page_takes_more_than_eight_statements(world, visited):
     for address, answer in visited.items():
         if answer.mimetype == "text/html" and "Content-Disposition" not in answer.headers:
             statements.clear()
-            client.get(address)
+            client.get(address).close()
             if len(statements) > MOST_STATEMENTS:
                 many[address] = len(statements)
     assert not many
