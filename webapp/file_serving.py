@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 from flask import Response, send_file
 
@@ -49,11 +48,6 @@ class NoPictureError(PageError):
 
     status = 422
     title = "This page cannot be shown as a picture"
-
-
-def is_shown(document_id: str) -> bool:
-    """Whether a browser shows the file itself."""
-    return Path(document_id).suffix.lower() in INLINE
 
 
 def file(project: Project, document_id: str) -> Response:
