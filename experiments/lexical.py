@@ -148,7 +148,6 @@ class BM25Index:
     Attributes:
         settings: The settings the scores were made with.
         n_texts: Number of texts.
-        average_length: Mean number of tokens of a text; 0 without texts.
 
     Raises:
         ValueError: If the stemmer is not installed or not known.
@@ -161,7 +160,6 @@ class BM25Index:
         self._tokens = _tokeniser(settings)
         # rank-bm25 divides by the number of texts.
         statistics = BM25Statistics([self._tokens(text) for text in texts]) if texts else None
-        self.average_length = float(statistics.avgdl) if statistics else 0.0
         self._columns = {term: column for column, term in enumerate(statistics.idf)} if statistics else {}
         self._weights = _weights(statistics, self._columns, settings) if statistics else csr_array((0, 0))
 

@@ -6,9 +6,8 @@ never depends on the order documents were read in.
 
 import math
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 FloatMatrix = NDArray[np.float64]
 VectorMatrix = NDArray[np.float32] | NDArray[np.float64]
 IndexMatrix = NDArray[np.intp]
-Id = TypeVar("Id", bound=Hashable)
 
 _FUSION_WORDS = re.compile(r"k = (?P<k>\S+), (?:equal weights|weights: dense (?P<dense>\S+), bm25 (?P<bm25>\S+))")
 ABSENT = -1
@@ -187,28 +185,6 @@ def fuse(dense: Ranking, lexical: Ranking, n_chunks: int, fusion: Fusion) -> Ran
     """The hybrid ranking: the dense and the lexical one of the same queries, fused as the settings say."""
     weights = (fusion.dense, fusion.bm25)
     return reciprocal_rank_fusion([dense, lexical], n_chunks, k=fusion.k, weights=weights)
-
-
-def fuse_lists(lists: Sequence[Sequence[Id]], k: int = FUSION_K) -> list[Id]:
-    """Reciprocal rank fusion of plain lists of ids, best first; ties keep the order ids were first seen in.
-
-    Args:
-        lists: Each without repetition, best first; may be empty.
-        k: The constant that flattens the top.
-
-    Returns:
-        Every id once.
-
-    Raises:
-        ValueError: If a list repeats an id.
-    """
-    fused: dict[Id, float] = {}
-    for ids in lists:
-        if len(set(ids)) != len(ids):
-            raise ValueError(f"a ranking repeats an id: {list(ids)!r}")
-        for place, one in enumerate(ids, start=1):
-            fused[one] = fused.get(one, 0.0) + 1.0 / (k + place)
-    return sorted(fused, key=lambda one: -round(fused[one], FUSED_DECIMALS))
 
 
 def dense_distances(queries: VectorMatrix, chunks: VectorMatrix) -> FloatMatrix:

@@ -60,22 +60,6 @@ def running_sweeps(engine: Engine) -> list[SweepRow]:
         return list(session.execute(select(SweepRow).where(col(SweepRow.state) == "running")).scalars())
 
 
-def unlogged_sweeps(engine: Engine) -> list[int]:
-    """Sweeps, oldest first, of which MLflow does not hold all that is recorded."""
-    waiting = (
-        select(col(CombinationRow.sweep_id))
-        .where(col(CombinationRow.state) == "recorded", col(CombinationRow.mlflow_run_id).is_(None))
-        .distinct()
-    )
-    query = (
-        select(col(SweepRow.id))
-        .where((col(SweepRow.id).in_(waiting)) | (col(SweepRow.mlflow_error).is_not(None)))
-        .order_by(col(SweepRow.id))
-    )
-    with Session(engine) as session:
-        return [sweep_id for sweep_id in session.execute(query).scalars() if sweep_id is not None]
-
-
 def interrupted_sweep(engine: Engine, fingerprint: str, commit: str | None, patch_hash: str | None) -> SweepRow | None:
     """The newest interrupted sweep made here of the same inputs, settings and code."""
     query = (
@@ -137,27 +121,10 @@ class OutcomeRecord(NamedTuple):
     scorer_score: float | None = None
 
 
-def outcomes_of(sweep_id: int) -> Select[*tuple[Any, ...]]:
-    """The statement for a sweep's outcomes: the columns of `OutcomeRecord`, in the order of the question set."""
+def with_questions(columns: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    """Join a statement for outcomes to their combinations, sweeps and questions."""
     return (
-        select(
-            col(OutcomeRow.combination_id),
-            col(OutcomeRow.query_id),
-            col(QueryRow.needle_id),
-            col(QueryRow.phrasing),
-            col(QueryRow.stratum),
-            col(OutcomeRow.rank),
-            col(OutcomeRow.destroyed),
-            col(OutcomeRow.truncated),
-            col(OutcomeRow.quotable),
-            col(OutcomeRow.nearest),
-            col(OutcomeRow.needle_distance),
-            col(OutcomeRow.chunk_distance),
-            col(OutcomeRow.gap),
-            col(OutcomeRow.truncated_by),
-            col(OutcomeRow.scorer_score),
-        )
-        .join(CombinationRow, col(CombinationRow.id) == col(OutcomeRow.combination_id))
+        columns.join(CombinationRow, col(CombinationRow.id) == col(OutcomeRow.combination_id))
         .join(SweepRow, col(SweepRow.id) == col(CombinationRow.sweep_id))
         .join(
             QueryRow,
@@ -166,6 +133,30 @@ def outcomes_of(sweep_id: int) -> Select[*tuple[Any, ...]]:
             # sweep ever recorded of them, and a page would take longer with each sweep.
             & (col(QueryRow.query_id) == col(OutcomeRow.query_id).concat("")),
         )
+    )
+
+
+def outcomes_of(sweep_id: int) -> Select[*tuple[Any, ...]]:
+    """The statement for a sweep's outcomes: the columns of `OutcomeRecord`, in the order of the question set."""
+    columns = select(
+        col(OutcomeRow.combination_id),
+        col(OutcomeRow.query_id),
+        col(QueryRow.needle_id),
+        col(QueryRow.phrasing),
+        col(QueryRow.stratum),
+        col(OutcomeRow.rank),
+        col(OutcomeRow.destroyed),
+        col(OutcomeRow.truncated),
+        col(OutcomeRow.quotable),
+        col(OutcomeRow.nearest),
+        col(OutcomeRow.needle_distance),
+        col(OutcomeRow.chunk_distance),
+        col(OutcomeRow.gap),
+        col(OutcomeRow.truncated_by),
+        col(OutcomeRow.scorer_score),
+    )
+    return (
+        with_questions(columns)
         .where(col(CombinationRow.sweep_id) == sweep_id)
         .order_by(col(OutcomeRow.combination_id), col(QueryRow.position))
     )

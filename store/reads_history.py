@@ -9,7 +9,7 @@ from sqlalchemy import Engine, or_, select, true
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col
 
-from store.reads import NEWEST_FIRST
+from store.reads import NEWEST_FIRST, with_questions
 from store.tables import CombinationRow, MeasureRow, OutcomeRow, QueryRow, SweepRow
 
 
@@ -135,28 +135,18 @@ class DistanceRecord(NamedTuple):
 
 def distances(engine: Engine, sweep_ids: Sequence[int], key: str) -> dict[int, list[DistanceRecord]]:
     """One combination's outcomes in many sweeps as the gate reads them, in one statement, by sweep."""
-    query = (
-        select(
-            col(CombinationRow.sweep_id),
-            col(OutcomeRow.query_id),
-            col(QueryRow.needle_id),
-            col(QueryRow.stratum),
-            col(OutcomeRow.nearest),
-            col(OutcomeRow.needle_distance),
-        )
-        .join(CombinationRow, col(CombinationRow.id) == col(OutcomeRow.combination_id))
-        .join(SweepRow, col(SweepRow.id) == col(CombinationRow.sweep_id))
-        .join(
-            QueryRow,
-            (col(QueryRow.questions_hash) == col(SweepRow.questions_hash))
-            # joined to nothing, so that SQLite begins with the combinations (see `store.reads.outcomes_of`)
-            & (col(QueryRow.query_id) == col(OutcomeRow.query_id).concat("")),
-        )
-        .where(
-            col(CombinationRow.sweep_id).in_(sweep_ids),
-            col(CombinationRow.key) == key,
-            col(CombinationRow.state) == "recorded",
-        )
+    columns = select(
+        col(CombinationRow.sweep_id),
+        col(OutcomeRow.query_id),
+        col(QueryRow.needle_id),
+        col(QueryRow.stratum),
+        col(OutcomeRow.nearest),
+        col(OutcomeRow.needle_distance),
+    )
+    query = with_questions(columns).where(
+        col(CombinationRow.sweep_id).in_(sweep_ids),
+        col(CombinationRow.key) == key,
+        col(CombinationRow.state) == "recorded",
     )
     found: dict[int, list[DistanceRecord]] = {}
     with Session(engine) as session:

@@ -3,32 +3,28 @@
 import os
 from pathlib import Path
 
-import pytest
-
-from corpus.extraction.extracted import ExtractionError
-from corpus.extraction.guarded import extract_guarded, extract_many
+from corpus.extraction.extracted import Extracted, ExtractionError
+from corpus.extraction.guarded import extract_many
 from corpus.extraction.limits import Limits
 
 
 def test_a_file_read_in_a_process_of_its_own_is_what_it_is_in_this_one(tmp_path: Path) -> None:
     file = tmp_path / "a name with ö and spaces.md"
     file.write_text("# Größe\n\n「佐藤」 says \ud83d\n".encode("utf-8", "replace").decode(), encoding="utf-8")
-    found = extract_guarded(file)
+    ((_, found),) = extract_many([file])
+    assert isinstance(found, Extracted)
     assert found.text == file.read_text(encoding="utf-8")
     assert found.facts.headings == 1
 
 
 def test_reasons_come_back_from_the_process(tmp_path: Path) -> None:
     (tmp_path / "empty.md").touch()
-    with pytest.raises(ExtractionError, match="the file is empty") as caught:
-        extract_guarded(tmp_path / "empty.md")
-    assert caught.value.kind == "empty"
-    with pytest.raises(ExtractionError) as caught:
-        extract_guarded(tmp_path / "gone.md")
-    assert (caught.value.kind, caught.value.problem) == (
-        "failed",
-        "the file cannot be read (No such file or directory)",
-    )
+    found = dict(extract_many([tmp_path / "empty.md", tmp_path / "gone.md"]))
+    reasons = {path.name: (error.kind, error.problem) for path, error in found.items() if isinstance(error, Exception)}
+    assert reasons == {
+        "empty.md": ("empty", "the file is empty"),
+        "gone.md": ("failed", "the file cannot be read (No such file or directory)"),
+    }
 
 
 def test_a_file_that_takes_too_long_is_given_up_and_the_next_one_is_read(tmp_path: Path) -> None:

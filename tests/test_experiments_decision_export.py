@@ -18,7 +18,6 @@ from experiments.deciding.decision_export import (
     bm25_from_words,
     config,
     export,
-    read_export,
     strategy_from_spec,
 )
 from experiments.deciding.evidence import row_record
@@ -86,7 +85,8 @@ def _decision(way: Way = BY_HAND, **changes: Any) -> DecisionRow:
 @given(TEXT, TEXT, TEXT, st.sampled_from(FORMATS))
 def test_any_text_comes_back_as_it_was_written(who: str, reason: str, project: str, form: str) -> None:
     decision = _BASE.model_copy(update={"who": who, "reason": reason, "project": project})
-    values = read_export(export(decision, form), form)  # type: ignore[arg-type]
+    written = export(decision, form)  # type: ignore[arg-type]
+    values = json.loads(written) if form == "json" else tomllib.loads(written)
     assert values == config(decision)
     assert (values["decision"]["who"], values["decision"]["why"], values["decision"]["project"]) == (
         who,
@@ -197,8 +197,6 @@ def test_words_that_describe_no_bm25_are_refused() -> None:
         bm25_from_words("default")
 
 
-def test_an_unknown_form_and_another_schema_are_refused() -> None:
+def test_an_unknown_form_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown form 'yaml'"):
         export(_BASE, "yaml")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="schema is 2, this Bluffline reads 1"):
-        read_export("schema = 2", "toml")

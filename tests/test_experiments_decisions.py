@@ -22,10 +22,9 @@ from experiments.deciding.evidence import (
     find_combination,
     sentences_on,
 )
-from experiments.deciding.validity import Validity, corpora_it_holds_on, decision_validity, judge, on_validity
+from experiments.deciding.validity import Validity, corpora_it_holds_on, decision_validity, judge
 from experiments.outcomes import Outcome
 from experiments.reading import load_sweep
-from experiments.stats.selective import Costs
 from experiments.thresholds import read_thresholds
 from store.decisions import decision_in_force
 from store.engine import open_store
@@ -306,11 +305,6 @@ def test_a_bound_that_cannot_be_certified_records_nothing(engine: Engine) -> Non
     with pytest.raises(NotCertifiableError):
         _decide(engine, add_sweep(engine, {DENSE: OUTCOMES}), AtMost(0.05))
     assert decision_in_force(engine) is None
-
-
-def test_the_checks_are_counted_by_their_state(engine: Engine) -> None:
-    decision = _decide(engine, add_sweep(engine, {DENSE: OUTCOMES}), Cheapest(Costs(1, 1, 1), 0.5))
-    assert on_validity(_later(engine, decision, pipeline="2"))[1] == "Checks: 1 changed and 8 ok."
 
 
 def test_it_holds_on_its_own_corpus_and_on_a_newer_one_only_where_it_was_found_to(engine: Engine) -> None:

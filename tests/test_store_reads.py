@@ -33,7 +33,6 @@ def test_an_empty_store_reads_as_empty(engine):
     assert reads.outcomes(engine, 1) == {}
     assert reads.hits(engine, []) == {}
     assert reads.recorded_retrievals(engine, []) == {}
-    assert reads.unlogged_sweeps(engine) == []
     assert reads.texts(engine, []) == {}
 
 
@@ -170,21 +169,6 @@ def test_a_retrieval_that_was_itself_read_again_names_where_it_was_measured(engi
     record(engine, row.id or 0, retrieved(SECTIONS, "dense"))
     writes.update_combination(engine, row.id or 0, measured_in="the very first")
     assert reads.recorded_retrievals(engine, ["k"])["k"].measured_in == "the very first"
-
-
-def test_sweeps_the_ledger_does_not_hold_are_listed_oldest_first(engine):
-    untouched = filled(engine, [SECTIONS], ["dense"], key="untouched")
-    logged = filled(engine, [SECTIONS], ["dense"], key="logged")
-    half = filled(engine, [SECTIONS], ["dense", "bm25"], key="half")
-    refused = filled(engine, [SECTIONS], ["dense"], key="refused", mlflow_error="away")
-    failed = filled(engine, [SECTIONS], ["bm25"], key="failed", failed={"E/bm25": "broke"})
-    for sweep_id in (logged, refused):
-        for row in reads.combinations(engine, sweep_id):
-            writes.update_combination(engine, row.id or 0, mlflow_run_id="run")
-    first, _ = reads.combinations(engine, half)
-    writes.update_combination(engine, first.id or 0, mlflow_run_id="run")
-    assert reads.unlogged_sweeps(engine) == [untouched, half, refused]
-    assert failed not in reads.unlogged_sweeps(engine)
 
 
 def test_documents_and_texts_come_back_by_hash(engine):

@@ -32,16 +32,6 @@ _FILES_EACH = 100  # then a fresh process: what libraries leak stays small
 _KILLED = (signal.SIGABRT, getattr(signal, "SIGKILL", signal.SIGABRT))  # what running out of memory looks like
 
 
-def extract_guarded(path: Path, limits: Limits | None = None) -> Extracted:
-    """Read one file in a process of its own.
-
-    Raises:
-        ExtractionError: If there is no text to be had of it within the limits, with the reason.
-    """
-    with _Reader(limits or Limits()) as reader:
-        return reader.read(path)
-
-
 def extract_many(
     paths: Sequence[Path], limits: Limits | None = None, begun: Callable[[Path], object] = lambda _: None
 ) -> Iterator[tuple[Path, Extracted | ExtractionError]]:
@@ -90,12 +80,6 @@ class _Reader:
         self._process: subprocess.Popen[bytes] | None = None
         self._files = 0
         self._closed = False
-
-    def __enter__(self) -> _Reader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def read(self, path: Path) -> Extracted:
         if self._closed:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -29,7 +28,7 @@ _ASCII = "runs of a-z and 0-9"
 
 
 def export(decision: DecisionRow, form: Format) -> str:
-    """The decision as text; `read_export` gives back what `config` says of it.
+    """The decision as text; read again, it is what `config` says of it.
 
     Raises:
         ValueError: If the form is neither `toml` nor `json`.
@@ -40,18 +39,6 @@ def export(decision: DecisionRow, form: Format) -> str:
     if form == "toml":
         return _HEADER + "\n" + tomli_w.dumps(values, multiline_strings=False)
     raise ValueError(f"unknown form {form!r}, known are {', '.join(FORMATS)}")
-
-
-def read_export(text: str, form: Format) -> dict[str, Any]:
-    """What an exported decision says.
-
-    Raises:
-        ValueError: If the text is not readable, or was written by a version that puts things elsewhere.
-    """
-    values: dict[str, Any] = json.loads(text) if form == "json" else tomllib.loads(text)
-    if values.get("schema") != SCHEMA:
-        raise ValueError(f"the config's schema is {values.get('schema')!r}, this Bluffline reads {SCHEMA}")
-    return values
 
 
 def config(decision: DecisionRow) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from experiments.reviewing.sides import same_distances
 from experiments.reviewing.wordings import WORDING, only_moved
 from experiments.stats.comparison import sign_test_p
 from experiments.stats.resolution import fewest_discordant
-from experiments.words import listed, p_value, plural
+from experiments.words import p_value, plural
 from store import reads
 from store.tables import CombinationRow, DecisionRow, SweepRow
 
@@ -213,11 +213,3 @@ def _paired(name: str, then: dict[str, bool], now: dict[str, bool], alpha: float
         state: State = "cannot be judged" if downs > ups else "ok"
         return Check(name, state, f"{score}; at least {needed} would have to differ for a change to be proven.")
     return Check(name, "ok", f"{score}: no change is proven.")
-
-
-def on_validity(validity: Validity) -> tuple[str, ...]:
-    """The verdict, and every check behind it."""
-    states = {check.state for check in validity.checks}
-    summary = listed([f"{sum(check.state == state for check in validity.checks)} {state}" for state in _WORST_FIRST
-                      if state in states])  # fmt: skip
-    return (validity.verdict, *([f"Checks: {summary}."] if summary else []))
