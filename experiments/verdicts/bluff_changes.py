@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from experiments.reviewing.bluff_changes import BluffChange, BluffChanges
 from experiments.reviewing.comparing import Comparability
+from experiments.verdicts.readings import Reading, reading_of
 from experiments.words import counted, p_value, plural
-
-Reading = Literal["more", "fewer", "not proven", "cannot be resolved", "same", "untested"]
 
 
 def reading(one: BluffChange, may: Comparability, alpha: float) -> Reading:
     """What one combination's change of bluffs comes to."""
-    if not one.new and not one.gone:
-        return "same"
-    if not may.tested:
-        return "untested"
-    if one.holm_p <= alpha:
-        return "more" if len(one.new) > len(one.gone) else "fewer"
-    return "not proven" if one.resolution.resolvable else "cannot be resolved"
+    return reading_of(len(one.new), len(one.gone), one.holm_p, one.resolution, tested=may.tested, alpha=alpha)
 
 
 def on_bluffs(

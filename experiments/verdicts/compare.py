@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 from experiments.reviewing.comparing import Comparability, Compared
+from experiments.verdicts.readings import Reading, reading_of
 from experiments.verdicts.strategies import Verdict
 from experiments.words import listed, p_value, plural
 
-Reading = Literal["more", "fewer", "not proven", "cannot be resolved", "same", "untested"]
 Named = Callable[[str], str]
 _NAMED_AT_MOST = 3  # combinations of a sentence
 
@@ -17,13 +16,8 @@ _NAMED_AT_MOST = 3  # combinations of a sentence
 def reading(one: Compared, may: Comparability, alpha: float) -> Reading:
     """What one combination's change comes to."""
     change = one.change
-    if not change.fixed and not change.broken:
-        return "same"
-    if not may.tested:
-        return "untested"
-    if change.holm_p <= alpha:
-        return "more" if len(change.fixed) > len(change.broken) else "fewer"
-    return "not proven" if one.resolution.resolvable else "cannot be resolved"
+    found = len(change.fixed), len(change.broken)
+    return reading_of(*found, change.holm_p, one.resolution, tested=may.tested, alpha=alpha)
 
 
 def on_comparability(may: Comparability, before: str, after: str) -> str:
