@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from sqlalchemy import Engine
+
 from experiments.conditions import describe
 from experiments.language_checks import language_warnings
 from experiments.own.kept_answers import kept_answers
@@ -16,15 +18,18 @@ from experiments.recording import query_rows
 from experiments.retrieval import cut
 from experiments.reviewing.question_planning import needed_rows
 from experiments.reviewing.question_set import balance, bound_rows
+from experiments.settings import Settings
 from experiments.stats.intervals import wilson
 from experiments.stats.resolution import fewest_discordant
-from experiments.sweep import Inputs, read_inputs
+from experiments.sweep import Inputs, queued, read_inputs
 from experiments.verdicts.questions import on_difference, on_target
 from experiments.verdicts.strategies import on_depth
 from experiments.words import interval, plural
 from experiments.workbench import Workbench
 from store import reads
 from store.engine import open_store
+from store.reads_sweeps import recorded_keys
+from store.tables import CombinationRow
 
 
 class Wanted(NamedTuple):
@@ -80,7 +85,10 @@ def planned(project: Project, wanted: Wanted = DEFAULT) -> Iterator[str]:
             yield f"{name}: {plural(bench.to_embed({name: cuts}), 'text')} to embed, the others are cached."
         else:
             yield f"{name}: {bench.why_missing(name)}; its combinations will fail."
-    yield from bench.seconds.planned(settings, cuts, len(inputs.queries))
+    engine = open_store(project.store_url)
+    yield from bench.seconds.planned(
+        engine, _waiting(engine, settings, bench), {one.strategy.name: one for one in cuts}, len(inputs.queries)
+    )
     answerable = sum(query.answerable for query in inputs.queries)
     pairs = len(combinations) * (len(combinations) - 1) // 2
     half = wilson(answerable // 2, answerable)
@@ -90,12 +98,18 @@ def planned(project: Project, wanted: Wanted = DEFAULT) -> Iterator[str]:
         f"{fewest_discordant(settings.alpha)} discordant questions that all go one way, "
         f"and among all {pairs} pairs from {fewest_discordant(settings.alpha, max(pairs, 1))}."
     )
-    engine = open_store(project.store_url)
     held, k = balance(query_rows(inputs.queries, inputs.questions_hash)), max(settings.ks)
     observed = observed_in(engine, reads.latest_sweep(engine, "finished"), k)
     rows = needed_rows(wanted.difference, observed, settings.alpha, max(pairs, 1))
     yield on_difference(wanted.difference, observed, rows, k, max(pairs, 1), answerable)
     yield on_target(wanted.bluffs, wanted.confidence, bound_rows(wanted.bluffs, wanted.confidence), held)
+
+
+def _waiting(engine: Engine, settings: Settings, bench: Workbench) -> list[CombinationRow]:
+    """The combinations that no sweep of the same inputs has recorded."""
+    keys = [(row, bench.retrieval_key(row)) for row in queued(settings)]
+    recorded = recorded_keys(engine, {key for _, key in keys if key})
+    return [row for row, key in keys if key not in recorded]
 
 
 def _to_ask(own: OwnRetriever, project: Project, inputs: Inputs) -> str:

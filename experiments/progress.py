@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TextIO
 
 from sqlalchemy import Engine
@@ -23,9 +24,14 @@ class CancelledError(Exception):
 class Pace:
     """How much of something is done, and how long the rest takes at the pace so far."""
 
-    def __init__(self, total: int) -> None:
-        """Begin to count; time is counted with what is done in it."""
-        self.total, self.done, self._seconds = total, 0, 0.0
+    def __init__(self, total: int, expected: float | None = None) -> None:
+        """Begin to count; time is counted with what is done in it.
+
+        Args:
+            total: How much there is to do.
+            expected: Seconds that one took elsewhere, which is believed until one is done here.
+        """
+        self.total, self.done, self._seconds, self._expected = total, 0, 0.0, expected
 
     def advance(self, count: int, seconds: float) -> None:
         """Count what was done, and the time it took."""
@@ -33,12 +39,17 @@ class Pace:
         self._seconds += seconds
 
     @property
+    def each(self) -> float | None:
+        """Seconds that one takes; None while nobody can know."""
+        return self._seconds / self.done if self.done else self._expected
+
+    @property
     def seconds_left(self) -> float | None:
-        """Seconds left; None before anything is done, 0 where nothing is left to do."""
+        """Seconds left; None while no pace is known, 0 where nothing is left to do."""
         left = max(self.total - self.done, 0)
         if not left:
             return 0.0 if self.total else None
-        return self._seconds / self.done * left if self.done else None
+        return None if self.each is None else self.each * left
 
 
 class Progress:
@@ -52,6 +63,7 @@ class Progress:
         engine: Engine,
         sweep_id: int,
         totals: Mapping[str, int],
+        expected: Mapping[str, float] = MappingProxyType({}),
         *,
         clock: Callable[[], float] = time.monotonic,
         stream: TextIO | None = None,
@@ -62,13 +74,14 @@ class Progress:
             engine: The store.
             sweep_id: The running sweep.
             totals: By unit, how much there is to do over all strategies and models.
+            expected: Seconds one took in an earlier sweep, for the units where that is known.
             clock: Seconds, for tests.
             stream: Where to tell it; standard error when None. A terminal gets a bar, anything else a line now and
                 then.
         """
         self._engine, self._sweep_id, self._clock = engine, sweep_id, clock
         self._stream = stream or sys.stderr
-        self._all = {unit: Pace(total) for unit, total in totals.items()}
+        self._all = {unit: Pace(total, expected.get(unit)) for unit, total in totals.items()}
         self._name, self._unit, self._stage = "", "", Pace(0)
         self._last = clock()
         self._written = clock() - BETWEEN_WRITES
@@ -92,7 +105,7 @@ class Progress:
             unit: Of what; one of those the totals name.
             planned: How much of the total was meant for it, where that was an estimate; the total is corrected.
         """
-        self._name, self._unit, self._stage = name, unit, Pace(count)
+        self._name, self._unit, self._stage = name, unit, Pace(count, self._all[unit].each)
         self._last = self._clock()
         if planned is not None:
             self._all[unit].total += count - planned
@@ -113,10 +126,18 @@ class Progress:
 
     @property
     def eta_seconds(self) -> float | None:
-        """Seconds left of the whole sweep; None before something of each unit is done."""
+        """Seconds left of the whole sweep; None until a pace is known of each unit."""
         left = [pace.seconds_left for pace in self._all.values() if pace.total]
         known = [seconds for seconds in left if seconds is not None]
         return sum(known) if left and len(known) == len(left) else None
+
+    @property
+    def _words_left(self) -> str:
+        """What is left of the whole sweep; of what is timed already, as long as something is not."""
+        if self.eta_seconds is not None:
+            return duration_left(self.eta_seconds)
+        timed = sum(pace.seconds_left or 0.0 for pace in self._all.values())
+        return f"more than {duration_left(timed)}" if timed else duration_left(None)
 
     @property
     def _total(self) -> int:
@@ -126,11 +147,9 @@ class Progress:
     def line(self) -> str:
         """How far the stage is, and the sweep."""
         stage = self._stage
+        here = f": {stage.done:,}/{stage.total:,}, {duration_left(stage.seconds_left)}" if stage.total else ""
         whole = ", ".join(f"{pace.done:,}/{pace.total:,} {unit}" for unit, pace in self._all.items() if pace.total)
-        return (
-            f"{self._name}: {stage.done:,}/{stage.total:,}, {duration_left(stage.seconds_left)}; "
-            f"sweep: {whole}, {duration_left(self.eta_seconds)}"
-        )
+        return f"{self._name}{here}; sweep: {whole}, {self._words_left}"
 
     def _tell(self) -> None:
         if not self._bar.disable:
@@ -164,8 +183,11 @@ class Progress:
 
 def duration_left(seconds: float | None) -> str:
     """`14 s left`, `2 min 10 s left`; a question mark where nobody can know yet."""
-    if seconds is None:
-        return "? left"
+    return "? left" if seconds is None else f"{duration(seconds)} left"
+
+
+def duration(seconds: float) -> str:
+    """`14 s`, `2 min 10 s`, `3 h 5 min`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min left" if hours else f"{minutes} min {rest} s left" if minutes else f"{rest} s left"
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -9,6 +9,7 @@ from sqlalchemy import Engine
 
 from experiments.outcomes import Recorded
 from experiments.reviewing.question_planning import Discordance, discordance
+from experiments.verdicts.gains import Gain, gains, milliseconds_of
 from experiments.verdicts.strategies import Arm
 from store import reads
 from store.reads import OutcomeRecord
@@ -41,6 +42,12 @@ class LoadedSweep(NamedTuple):
     def arms(self) -> list[Arm]:
         """The recorded combinations as verdicts and tests read them."""
         return [arm_of(row, self.outcomes.get(row.id or 0, [])) for row in self.recorded]
+
+    @property
+    def gains(self) -> list[Gain]:
+        """What each second model buys and costs, in the order of the grid; none where the sweep has none."""
+        times = {row.key: milliseconds_of(self.measures.get(row.id or 0, {})) for row in self.recorded}
+        return gains(self.arms, times, seed=self.sweep.settings["seed"])
 
 
 def arm_of(row: CombinationRow, outcomes: Sequence[Recorded]) -> Arm:

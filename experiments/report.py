@@ -9,6 +9,7 @@ from experiments.pairs import Pair, compare
 from experiments.reading import LoadedSweep
 from experiments.stats.intervals import Proportion
 from experiments.thresholds import Extremes, ThresholdRow, extremes, read_thresholds
+from experiments.verdicts.gains import Gain
 from experiments.verdicts.strategies import Arm, on_strategies
 from store.tables import CombinationRow, MeasureRow
 
@@ -20,8 +21,8 @@ def report(loaded: LoadedSweep) -> dict[str, Any]:
     """All of a sweep.
 
     Returns:
-        `sweep`, `verdicts` by k, `combinations` (each with `numbers`, `thresholds` and `extremes`) and `pairs` by k,
-        of JSON's types only. What is not known is null, never 0.
+        `sweep`, `verdicts` by k, `combinations` (each with `numbers`, `thresholds` and `extremes`), `pairs` by k and
+        `gains` of second models, of JSON's types only. What is not known is null, never 0.
     """
     arms = loaded.arms
     settings = loaded.sweep.settings
@@ -40,6 +41,7 @@ def report(loaded: LoadedSweep) -> dict[str, Any]:
             str(k): [_pair(pair) for pair in compare({arm.key: arm.outcomes for arm in arms}, k, settings["alpha"])]
             for k in settings["k"]
         },
+        "gains": [_gain(gain) for gain in loaded.gains],
     }
 
 
@@ -83,3 +85,30 @@ def _extremes(found: Extremes) -> dict[str, Any]:
 
 def _pair(pair: Pair) -> dict[str, Any]:
     return {**pair._asdict(), "by_needle": pair.by_needle._asdict()}
+
+
+def _gain(gain: Gain) -> dict[str, Any]:
+    """A second model against the ranking without it; Holm's correction runs over `family` tests."""
+    difference = gain.difference
+    return {
+        "key": gain.arm.key,
+        "against": gain.base.key,
+        "recall_at_1": {
+            "with": share(gain.after),
+            "without": share(gain.before),
+            "wins": gain.wins,
+            "losses": gain.losses,
+            "n": gain.n,
+            "p": gain.p,
+            "holm_p": gain.holm_p,
+        },
+        "mrr": {
+            "with": gain.mrr_after if gain.n else None,
+            "without": gain.mrr_before if gain.n else None,
+            "difference": {"value": difference.mean, "low": difference.low, "high": difference.high, "n": gain.n},
+            "p": gain.mrr_p,
+            "holm_p": gain.mrr_holm_p,
+        },
+        "family": gain.family,
+        "milliseconds": {"with": gain.milliseconds, "without": gain.base_milliseconds},
+    }

@@ -19,7 +19,7 @@ from experiments.ranking import rank
 from experiments.recorder import Recorder, Say
 from experiments.relevance import precision_omegas
 from experiments.retrieval import Cut, Index, cut, retrieve
-from experiments.sweep import Inputs, begin, gate_model, own_retrieval_key, read_inputs, retrieval_key
+from experiments.sweep import Inputs, begin, gate_model, read_inputs
 from experiments.workbench import Workbench
 from store import reads, writes
 from store.tables import CombinationRow
@@ -100,19 +100,12 @@ def _read_again(
         The combinations that are still to be measured.
     """
     strategies = {strategy.name: strategy for strategy in project.settings.strategies}
-    own = {one.name: one for one in project.settings.own}
     keys: dict[str, CombinationRow] = {}
     for row in waiting:
-        if bench.has(gate_model(row, project.settings)) and not bench.seconds.why_missing(row.scorer):
-            stamp, scorer = bench.encoder(gate_model(row, project.settings)).stamp, bench.seconds.stamp(row)
-            key = (
-                own_retrieval_key(inputs, own[row.retriever], stamp, project.root)
-                if row.strategy == OWN
-                else retrieval_key(inputs, strategies[row.strategy], row.retriever, stamp, project.settings, scorer)
-            )
-            if key is not None:
-                writes.update_combination(engine, row.id or 0, retrieval_key=key)
-                keys[key] = row
+        key = bench.retrieval_key(row)
+        if key is not None:
+            writes.update_combination(engine, row.id or 0, retrieval_key=key)
+            keys[key] = row
     if fresh:
         return list(waiting)
     done = set()
@@ -155,7 +148,8 @@ def _measure(
         **bench.seconds.plans(waiting, cuts, len(inputs.queries)),
         "requests": sum(own.waiting(row.retriever) for row in asked),
     }
-    with Progress(engine, sweep_id, totals) as progress:
+    expected = bench.seconds.expected(engine, waiting)
+    with Progress(engine, sweep_id, totals, expected) as progress:
         for name, strategy_cut in cuts.items():
             rows = [row for row in waiting if row.strategy == name]
             _strategy(strategy_cut, rows, project, inputs, bench, recorder, progress)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import NamedTuple
+
+from sqlalchemy import Engine
 
 from experiments.late_interaction import LateRanker, index_tokens, missing_tokens
 from experiments.models import ModelError, ModelStamp
-from experiments.progress import Progress
+from experiments.progress import Progress, duration
 from experiments.project import Project, model_of
 from experiments.ranking import Ranking
 from experiments.reranking import Reranker
 from experiments.retrieval import Cut
 from experiments.second_model_loading import find_cross_encoder, find_token_encoder
 from experiments.second_models import PairScorer, SecondModel, TokenEncoder
-from experiments.settings import Settings
 from experiments.words import plural
 from store.pair_scores import PairScoreCache
+from store.reads_sweeps import rerankings
 from store.stamped import StampMismatchError
 from store.tables import CombinationRow
 from store.token_vectors import TokenVectorStore
@@ -32,6 +35,13 @@ class _Reranker(NamedTuple):
 class _LateModel(NamedTuple):
     encoder: TokenEncoder
     store: TokenVectorStore
+
+
+class PairPace(NamedTuple):
+    """How long a cross-encoder takes for a pair, and which sweep says so."""
+
+    sweep_id: int
+    milliseconds: float  # mean, of questions asked one by one
 
 
 class SecondBench:
@@ -59,25 +69,63 @@ class SecondBench:
         """Why a model was not found; empty where it was, or where none is needed."""
         return self._missing.get(name or "", "")
 
-    def planned(self, settings: Settings, cuts: Sequence[Cut], questions: int) -> Iterator[str]:
-        """What a sweep would do with its second models, a line each; how long that takes is known once some is done."""
-        for name in settings.rerankers if "rerank" in settings.retrievers else ():
-            if name not in self._rerankers:
+    def planned(
+        self, engine: Engine, waiting: Sequence[CombinationRow], cuts: Mapping[str, Cut], questions: int
+    ) -> Iterator[str]:
+        """What a sweep would do with its second models, a line each, and how long that takes where a sweep timed it.
+
+        Args:
+            engine: The store, whose newest sweep with the same cross-encoder tells how long a pair takes.
+            waiting: The combinations that no sweep has recorded yet.
+            cuts: The chunks, by strategy.
+            questions: How many are asked.
+        """
+        paces = self.paces(engine)
+        for name in [*self._rerankers, *self._late, *self._missing]:
+            if name in self._missing:
                 yield f"{name}: {self._missing[name]}; its combinations will fail."
                 continue
-            pairs = sum(questions * min(self._depth, len(cut.chunks)) for cut in cuts) * len(settings.models)
-            known = self._rerankers[name].cache.count()
-            yield (
-                f"{name}: at most {plural(pairs, 'pair')} to score, hybrid's first {self._depth} chunks of every "
-                f"question, strategy and model; {known:,} are cached. Some tens of milliseconds each on a CPU."
-            )
-        for name in settings.late_models if "late" in settings.retrievers else ():
-            if name not in self._late:
-                yield f"{name}: {self._missing[name]}; its combinations will fail."
-                continue
-            texts = sorted({text for cut in cuts for text in cut.texts})
-            todo = len(missing_tokens(texts, self._late[name].store))
-            yield f"{name}: {plural(todo, 'text')} to embed token by token, the others are kept."
+            rows = [row for row in waiting if row.scorer == name]
+            todo = self.plans(rows, cuts, questions)
+            if not rows:
+                yield f"{name}: nothing to do, all its combinations are recorded."
+            elif name in self._late:
+                time = " How long that takes is not known: no sweep keeps the time of a text." * bool(todo[TOKEN_TEXTS])
+                yield f"{name}: {plural(todo[TOKEN_TEXTS], 'text')} to embed token by token, the others are kept.{time}"
+            else:
+                known = self._rerankers[name].cache.count()
+                yield (
+                    f"{name}: at most {plural(todo[PAIRS], 'pair')} to score, hybrid's first {self._depth} chunks of "
+                    f"every question, strategy and model, each pair once; {known:,} are cached. "
+                    f"{_time(paces.get(name), todo[PAIRS])}"
+                )
+
+    def paces(self, engine: Engine) -> dict[str, PairPace]:
+        """How long each cross-encoder takes for a pair, by its newest sweep here; one that was never timed is left out.
+
+        Only the same files, precision and window count as the same cross-encoder.
+        """
+        timed: dict[str, list[tuple[int, float]]] = {}
+        for row in rerankings(engine, self._rerankers):
+            each = row.stamp["milliseconds"].get("rerank")
+            pairs = min(row.settings["rerank_depth"], row.stamp["cutting"]["chunks"])
+            same = row.stamp.get("scorer") == self._rerankers[row.scorer].scorer.stamp._asdict()
+            if each and pairs and same:
+                timed.setdefault(row.scorer, []).append((row.sweep_id, fmean(each) / pairs))
+        return {
+            name: PairPace(found[0][0], fmean(each for sweep_id, each in found if sweep_id == found[0][0]))
+            for name, found in timed.items()
+        }
+
+    def expected(self, engine: Engine, waiting: Sequence[CombinationRow]) -> dict[str, float]:
+        """Seconds a pair took in an earlier sweep, where that is known of every cross-encoder that has something to do.
+
+        Each has as many pairs as any other, so that the mean is that of all pairs.
+        """
+        paces = self.paces(engine)
+        found = [paces.get(name) for name in {row.scorer for row in waiting} & self._rerankers.keys() if name]
+        known = [pace.milliseconds / 1000 for pace in found if pace is not None]
+        return {PAIRS: fmean(known)} if known and len(known) == len(found) else {}
 
     def stamp(self, row: CombinationRow) -> ModelStamp | None:
         """Of a combination's second model; None where it needs none.
@@ -93,7 +141,7 @@ class SecondBench:
             return self._rerankers[row.scorer].scorer.stamp
         return self._late[row.scorer].encoder.stamp
 
-    def plans(self, rows: Sequence[CombinationRow], cuts: dict[str, Cut], questions: int) -> dict[str, int]:
+    def plans(self, rows: Sequence[CombinationRow], cuts: Mapping[str, Cut], questions: int) -> dict[str, int]:
         """How much the rows have to do at most, by unit of progress."""
         pairs = sum(
             questions * min(self._depth, len(cuts[row.strategy].chunks))
@@ -121,6 +169,15 @@ class SecondBench:
         late = self._late[row.scorer]
         progress.stage(row.key, len(missing_tokens(cut.texts, late.store)), TOKEN_TEXTS)
         return LateRanker(late.encoder, index_tokens(cut.texts, late.encoder, late.store, progress.advance))
+
+
+def _time(pace: PairPace | None, pairs: int) -> str:
+    if pace is None:
+        return "How long that takes is not known: no sweep here has timed it yet."
+    return (
+        f"That takes at most {duration(pace.milliseconds * pairs / 1000)}, "
+        f"at {pace.milliseconds:.1f} ms a pair as in sweep {pace.sweep_id}."
+    )
 
 
 class _TellingReranker(Reranker):

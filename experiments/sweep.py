@@ -244,7 +244,12 @@ def begin(engine: Engine, project: Project, inputs: Inputs, say: Callable[[str],
         settings=kept,
         versions=versions(),
     )
-    rows = [
+    return writes.add_sweep(engine, sweep, queued(project.settings))
+
+
+def queued(settings: Settings) -> list[CombinationRow]:
+    """The grid as rows that wait to be measured."""
+    return [
         CombinationRow(
             sweep_id=0,
             position=position,
@@ -255,9 +260,8 @@ def begin(engine: Engine, project: Project, inputs: Inputs, say: Callable[[str],
             scorer=combination.scorer,
             state="queued",
         )
-        for position, combination in enumerate(project.settings.combinations)
+        for position, combination in enumerate(settings.combinations)
     ]
-    return writes.add_sweep(engine, sweep, rows)
 
 
 def settle_interrupted(engine: Engine, sweeps: Sequence[SweepRow] | None = None) -> bool:

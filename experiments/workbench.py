@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from experiments.conditions import OWN
 from experiments.embedding import Embedded, Kind, embed, missing, open_cache
 from experiments.measures import TIMED_QUESTIONS
 from experiments.models import ModelError, SentenceEncoder, embedding_latency
@@ -12,8 +13,9 @@ from experiments.progress import Progress
 from experiments.project import Project, find_encoder
 from experiments.retrieval import Cut, Index, index
 from experiments.second_bench import SecondBench
-from experiments.sweep import Inputs
+from experiments.sweep import Inputs, gate_model, own_retrieval_key, retrieval_key
 from store.stamped import StampMismatchError
+from store.tables import CombinationRow
 from store.vectors import VectorCache
 
 
@@ -27,6 +29,7 @@ class Workbench:
 
     def __init__(self, project: Project, inputs: Inputs) -> None:
         """Look for every model of the project and open its cache."""
+        self._project, self._inputs = project, inputs
         self._questions = [query.text for query in inputs.queries]
         self._queries = inputs.queries
         self._models: dict[str, _Model] = {}
@@ -64,6 +67,19 @@ class Workbench:
         if name in self._missing:
             raise ModelError(self._missing[name])
         return self._models[name].encoder
+
+    def retrieval_key(self, row: CombinationRow) -> str | None:
+        """What a combination's outcomes depend on; None where a model is missing or nobody can know it."""
+        project, inputs = self._project, self._inputs
+        model = gate_model(row, project.settings)
+        if not self.has(model) or self.seconds.why_missing(row.scorer):
+            return None
+        stamp = self.encoder(model).stamp
+        if row.strategy == OWN:
+            own = next(one for one in project.settings.own if one.name == row.retriever)
+            return own_retrieval_key(inputs, own, stamp, project.root)
+        strategy = next(one for one in project.settings.strategies if one.name == row.strategy)
+        return retrieval_key(inputs, strategy, row.retriever, stamp, project.settings, self.seconds.stamp(row))
 
     def to_embed(self, cuts: Mapping[str, Iterable[Cut]]) -> int:
         """Texts that no cache holds yet, over the cuts each model will index."""

@@ -55,11 +55,42 @@ def test_pairs_have_a_pace_of_their_own_and_the_time_left_is_the_sum(engine: Eng
         clock.now += 5
         progress.advance(50)
         assert progress.eta_seconds is None  # nobody knows yet how long a pair takes
+        assert progress.line.endswith("sweep: 50/100 texts, 0/60 pairs, more than 5 s left")
         clock.now += 1000  # what is done between two stages is no text's and no pair's
         progress.stage("A/rerank/m/x", 20, "pairs", planned=30)
         clock.now += 40
         progress.advance(10)
         assert progress.line == ("A/rerank/m/x: 10/20, 40 s left; sweep: 50/100 texts, 10/50 pairs, 2 min 45 s left")
+
+
+def test_the_pace_of_an_earlier_sweep_is_believed_until_there_is_one_of_this(engine: Engine, sweep_id: int) -> None:
+    clock = Clock()
+    totals, earlier = {"texts": 100, "pairs": 60}, {"pairs": 2.0}
+    with Progress(engine, sweep_id, totals, earlier, clock=clock, stream=io.StringIO()) as progress:
+        assert progress.eta_seconds is None  # of texts nothing is known
+        progress.stage("strategy A", 100)
+        clock.now += 5
+        progress.advance(50)
+        assert progress.eta_seconds == 5 + 60 * 2.0
+        progress.stage("A/rerank/m/x", 30, "pairs")
+        assert progress.line == "A/rerank/m/x: 0/30, 1 min 0 s left; sweep: 50/100 texts, 0/60 pairs, 2 min 5 s left"
+        clock.now += 3
+        progress.advance(1)
+        assert progress.eta_seconds == 5 + 59 * 3.0
+
+
+def test_a_stage_without_anything_to_do_counts_nothing_and_a_known_pace_holds_for_the_next_stage(
+    engine: Engine, sweep_id: int
+) -> None:
+    clock = Clock()
+    with Progress(engine, sweep_id, {"texts": 100}, clock=clock, stream=io.StringIO()) as progress:
+        progress.stage("questions", 0)
+        assert progress.line == "questions; sweep: 0/100 texts, ? left"
+        progress.stage("strategy A", 40)
+        clock.now += 10
+        progress.advance(40)
+        progress.stage("strategy B", 60)
+        assert progress.line == "strategy B: 0/60, 15 s left; sweep: 40/100 texts, 15 s left"
 
 
 def test_a_line_says_what_is_left_of_the_stage_and_of_the_sweep(engine: Engine, sweep_id: int) -> None:

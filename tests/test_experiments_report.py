@@ -22,7 +22,7 @@ def plain(engine):
 
 
 def test_a_report_is_json_without_nan_and_says_what_was_measured_and_where(plain):
-    assert plain.keys() == {"sweep", "verdicts", "combinations", "pairs"}
+    assert plain.keys() == {"sweep", "verdicts", "combinations", "pairs", "gains"}
     sweep = plain["sweep"]
     assert (sweep["commit"], sweep["branch"], sweep["dirty"], sweep["tag"]) == ("c" * 40, "main", False, "v1")
     assert (sweep["documents"], sweep["needles"], sweep["answerable"], sweep["near"], sweep["far"]) == (3, 4, 8, 2, 1)

@@ -12,10 +12,14 @@ from sqlalchemy import Engine
 from experiments import second_bench, workbench
 from experiments.model_specs import ModelSpec
 from experiments.models import ModelError
+from experiments.planning import planned
 from experiments.project import Project
 from experiments.recording import from_parquet
 from experiments.runner import run_sweep
-from store import reads
+from experiments.second_bench import SecondBench
+from experiments.sweep import queued, read_inputs
+from store import reads, writes
+from store.engine import open_store
 
 SWEEP = """
 strategies = ["A", "E"]
@@ -140,3 +144,50 @@ def test_a_needle_beyond_the_cross_encoders_window_is_truncated_by_the_scorer(
     assert {one.query_id for one in late if one.truncated_by == "scorer"} >= {"b1", "c1", "n1"}
     numbers = list(reads.measures(engine, result.sweep_id).values())
     assert [numbers[0]["truncated"].hits, numbers[0]["truncated"].n] == [2, 3]  # one was read for one phrasing
+
+
+def test_the_plan_knows_how_long_reranking_takes_from_the_newest_sweep_with_the_same_cross_encoder(
+    engine: Engine, tmp_path: Path, scorers: dict[str, OverlapScorer]
+) -> None:
+    text = 'strategies = ["E"]\nretrievers = ["hybrid", "rerank"]\nrerankers = ["x1"]\nk = [1]\n'
+    project = small_project(tmp_path, text)
+    (unknown,) = planned_of(project, "x1")
+    assert unknown.endswith(
+        "each pair once; 0 are cached. How long that takes is not known: no sweep here has timed it yet."
+    )
+    store = open_store(project.store_url)
+    first = run_sweep(store, project).sweep_id
+    assert planned_of(project, "x1") == ["x1: nothing to do, all its combinations are recorded."]
+    row = next(row for row in reads.combinations(store, first) if row.scorer == "x1")
+    chunks = row.stamp["cutting"]["chunks"]
+    # Four chunks and ten times 600 ms a question: 150 ms a pair.
+    writes.update_combination(
+        store, row.id or 0, stamp={**row.stamp, "milliseconds": {"rerank": [150.0 * chunks] * 10}}
+    )
+    deeper = small_project(tmp_path, text, more="[rerank]\ndepth = 2\n")
+    pairs = 2 * len(read_inputs(deeper).queries)
+    (known,) = planned_of(deeper, "x1")
+    assert f"x1: at most {pairs} pairs to score, hybrid's first 2 chunks" in known
+    assert known.endswith(f"That takes at most {round(pairs * 0.15)} s, at 150.0 ms a pair as in sweep {first}.")
+    bench = SecondBench(deeper)
+    waiting = queued(deeper.settings)
+    assert bench.expected(store, waiting) == {"pairs": pytest.approx(0.15)}
+    # The same name for other files, or a sweep that was pulled from another machine, says nothing.
+    scorers["x1"].stamp = scorers["x1"].stamp._replace(files="0" * 64)
+    assert bench.expected(store, waiting) == {}
+    scorers["x1"].stamp = type(scorers["x1"].stamp)(**row.stamp["scorer"])
+    assert bench.expected(store, waiting)
+    writes.update_sweep(store, first, pulled_from="elsewhere")
+    assert bench.expected(store, waiting) == {}
+
+
+def test_the_plan_says_that_the_time_of_token_texts_is_not_known(
+    tmp_path: Path, scorers: dict[str, OverlapScorer]
+) -> None:
+    text = 'strategies = ["E"]\nretrievers = ["hybrid", "late"]\nlate_models = ["tokens"]\nk = [1]\n'
+    (said,) = planned_of(small_project(tmp_path, text), "tokens")
+    assert "to embed token by token, the others are kept. How long that takes is not known" in said
+
+
+def planned_of(project: Project, model: str) -> list[str]:
+    return [line for line in planned(project) if line.startswith(f"{model}: ")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from experiments.deciding.validity import judge
 from experiments.models import ModelError
 from experiments.project import Project
 from experiments.reading import load_sweep
+from experiments.report import report
 from experiments.runner import run_sweep
 from store.engine import open_store
 from store.tables import DecisionRow
@@ -106,6 +108,19 @@ def test_the_strategies_page_says_what_each_second_model_buys_and_costs(client: 
     assert "kB a chunk" in html
     lines = page(client, "/sweeps/1/gains.csv").splitlines()
     assert len(lines) == 1 + 3
+
+
+def test_every_number_of_what_second_models_buy_and_cost_is_in_the_report(client: FlaskClient, swept: Engine) -> None:
+    reported = json.loads(json.dumps(report(load_sweep(swept, 1)), allow_nan=False))["gains"]
+    table = client.get("/sweeps/1/gains.json").get_json()["rows"]
+    assert [(one["against"], one["recall_at_1"]["without"]["value"], one["recall_at_1"]["with"]["low"],
+             one["recall_at_1"]["wins"], one["recall_at_1"]["holm_p"], one["mrr"]["with"],
+             one["mrr"]["difference"]["high"], one["mrr"]["holm_p"], one["milliseconds"]["with"])
+            for one in reported] == [
+        (row["base"], row["r1_before"], row["r1_after_low"], row["wins"], row["holm_p"], row["mrr_after"],
+         row["mrr_difference_high"], row["mrr_holm_p"], row["milliseconds"]) for row in table
+    ]  # fmt: skip
+    assert {one["family"] for one in reported} == {6}
 
 
 def test_the_scorer_is_a_filter(client: FlaskClient) -> None:

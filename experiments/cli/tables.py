@@ -9,7 +9,7 @@ from experiments.provenance import document_level
 from experiments.reading import LoadedSweep
 from experiments.stats.intervals import Proportion
 from experiments.thresholds import ThresholdRow
-from experiments.verdicts.gains import gains, milliseconds_of, on_gain, on_token_vectors
+from experiments.verdicts.gains import on_gain, on_token_vectors
 from experiments.verdicts.hit_rules import on_words
 from experiments.verdicts.strategies import Arm
 from experiments.words import NOTHING, interval
@@ -57,8 +57,7 @@ def secondary_lines(loaded: LoadedSweep) -> Iterator[str]:
 def gain_lines(loaded: LoadedSweep) -> Iterator[str]:
     """What second models buy and cost, a sentence each; and what token vectors take on disk."""
     settings = loaded.sweep.settings
-    times = {row.key: milliseconds_of(loaded.measures.get(row.id or 0, {})) for row in loaded.recorded}
-    for gain in gains(loaded.arms, times, seed=settings["seed"]):
+    for gain in loaded.gains:
         yield on_gain(gain, settings.get("rerank_depth"), settings["alpha"])
     yield from on_token_vectors(loaded.recorded)
 

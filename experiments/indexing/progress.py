@@ -78,7 +78,8 @@ class IndexingProgress:
         """How far it is."""
         chunks = f", {self._embedded:,} of {self._texts:,} chunks" if self._texts else ""
         pace = self._pace
-        return f"{pace.done:,}/{pace.total:,} documents, {duration_left(self.eta_seconds)}; {self._stage}{chunks}"
+        counted = f"{pace.done:,}/{pace.total:,} documents, {duration_left(self.eta_seconds)}; " if pace.total else ""
+        return f"{counted}{self._stage}{chunks}"
 
     def _beat(self) -> None:
         self._tell()

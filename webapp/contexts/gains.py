@@ -7,7 +7,7 @@ from typing import NamedTuple
 from experiments.naming import short_model
 from experiments.reading import LoadedSweep
 from experiments.stats.intervals import MeanInterval, Proportion
-from experiments.verdicts.gains import Gain, gains, milliseconds_of, on_gain
+from experiments.verdicts.gains import Gain, on_gain
 from webapp.exports import Column, Table
 
 COLUMNS = (
@@ -59,12 +59,6 @@ class GainLine(NamedTuple):
     sentence: str
 
 
-def found(loaded: LoadedSweep) -> list[Gain]:
-    """Of all second models of a sweep."""
-    times = {row.key: milliseconds_of(loaded.measures.get(row.id or 0, {})) for row in loaded.recorded}
-    return gains(loaded.arms, times, seed=loaded.sweep.settings["seed"])
-
-
 def lines(loaded: LoadedSweep) -> tuple[GainLine, ...]:
     """Every row; none where the sweep has no second model."""
     settings = loaded.sweep.settings
@@ -87,13 +81,13 @@ def lines(loaded: LoadedSweep) -> tuple[GainLine, ...]:
             extra=gain.extra_milliseconds,
             sentence=on_gain(gain, depth, alpha),
         )
-        for gain in found(loaded)
+        for gain in loaded.gains
     )
 
 
 def table(loaded: LoadedSweep) -> Table:
     """The rows as data."""
-    return Table(f"sweep-{loaded.sweep.id}-gains", COLUMNS, tuple(_cells(gain) for gain in found(loaded)))
+    return Table(f"sweep-{loaded.sweep.id}-gains", COLUMNS, tuple(_cells(gain) for gain in loaded.gains))
 
 
 def _cells(gain: Gain) -> tuple[str | float | int | None, ...]:
