@@ -12,6 +12,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 from sqlmodel import Session, col
 
 from store.engine import StoreError
+from store.sharing import shared
 from store.tables import DecisionRow, SweepRow
 
 # In force is what was decided last, by the moment and not by the number: one that was pulled may come later than it
@@ -124,6 +125,7 @@ def decision(engine: Engine, decision_id: int) -> DecisionRow | None:
     return found[0] if found else None
 
 
+@shared
 def decision_in_force(engine: Engine) -> DecisionRow | None:
     """The decision made last; None when nothing was decided yet."""
     with Session(engine) as session:

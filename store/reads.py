@@ -9,6 +9,7 @@ from sqlalchemy import Engine, Row, Select, func, select
 from sqlalchemy.orm import defer
 from sqlmodel import Session, col
 
+from store.sharing import shared, shared_by_key
 from store.tables import (
     CombinationRow,
     DocumentRow,
@@ -33,12 +34,14 @@ class RecordedRetrieval(NamedTuple):
     parquet: bytes
 
 
+@shared
 def sweeps(engine: Engine, limit: int = 100) -> list[SweepRow]:
     """The newest sweeps first: those made last, whenever they came into this store."""
     with Session(engine) as session:
         return list(session.execute(select(SweepRow).order_by(*NEWEST_FIRST).limit(limit)).scalars())
 
 
+@shared
 def sweep(engine: Engine, sweep_id: int) -> SweepRow | None:
     """One sweep, or None."""
     with Session(engine) as session:
@@ -78,6 +81,7 @@ def interrupted_sweep(engine: Engine, fingerprint: str, commit: str | None, patc
         return session.execute(query).scalars().first()
 
 
+@shared
 def combinations(engine: Engine, sweep_id: int) -> list[CombinationRow]:
     """A sweep's combinations in grid order."""
     query = (
@@ -87,6 +91,7 @@ def combinations(engine: Engine, sweep_id: int) -> list[CombinationRow]:
         return list(session.execute(query).scalars())
 
 
+@shared
 def measures(engine: Engine, sweep_id: int) -> dict[int, dict[str, MeasureRow]]:
     """All numbers of a sweep: combination id -> measure name -> row."""
     query = (
@@ -162,6 +167,7 @@ def outcomes_of(sweep_id: int) -> Select[*tuple[Any, ...]]:
     )
 
 
+@shared
 def outcomes(
     engine: Engine, sweep_id: int, combination_ids: Sequence[int] | None = None
 ) -> dict[int, list[OutcomeRecord]]:
@@ -184,6 +190,7 @@ def outcomes(
     return found
 
 
+@shared_by_key
 def hits(engine: Engine, combination_ids: Sequence[int]) -> dict[int, bytes]:
     """The Parquet files of combinations."""
     query = select(HitsRow).where(col(HitsRow.combination_id).in_(combination_ids))
@@ -211,6 +218,7 @@ def recorded_retrievals(engine: Engine, retrieval_keys: Sequence[str]) -> dict[s
         }
 
 
+@shared
 def queries(engine: Engine, questions_hash: str) -> list[QueryRow]:
     """A question set in its own order."""
     query = select(QueryRow).where(col(QueryRow.questions_hash) == questions_hash).order_by(col(QueryRow.position))
@@ -239,6 +247,7 @@ def document(engine: Engine, corpus_hash: str, document_id: str) -> DocumentRow 
         return session.get(DocumentRow, (corpus_hash, document_id))
 
 
+@shared_by_key
 def texts(engine: Engine, hashes: Sequence[str]) -> dict[str, str]:
     """Canonical texts by their hashes; what is not there is left out."""
     found = {}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import Engine, select
 from sqlmodel import Session, col
 
+from store.sharing import shared_by_key
 from store.tables import DocumentRow, TextRow
 
 
@@ -25,6 +26,7 @@ class DocumentText(NamedTuple):
     locators: tuple[tuple[int, int, str], ...] = ()
 
 
+@shared_by_key
 def document_texts(engine: Engine, corpus_hash: str, document_ids: Collection[str]) -> dict[str, DocumentText]:
     """Some documents of a corpus, by id; what is not there is left out."""
     if not document_ids:

@@ -8,11 +8,17 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import event
 from web_worlds import reviewed
 
+from experiments.reading import load_sweep
 from store.engine import open_store
 from webapp import report_file as reports
+from webapp import report_pages
+from webapp.app import create_app
 from webapp.exporting import export
+from webapp.report_file import report_file
+from webapp.report_pages import Pages
 
 ADDRESS = re.compile(r'\b(?:src|href|action|data-plotly)="([^"]*)"')
 
@@ -88,7 +94,28 @@ def test_a_folder_that_cannot_be_written_is_one_line(root, tmp_path):
 
 def test_many_questions_are_left_to_their_table_and_said_to_be(root, tmp_path, monkeypatch):
     monkeypatch.setattr(reports, "MOST_QUESTIONS", 3)
+    monkeypatch.setattr(report_pages, "MOST_QUESTIONS", 3)
     assert run(root, "--to", tmp_path, "--as", "html").exit_code == 0
     page = (tmp_path / "report.html").read_text("utf-8")
     assert 'report-title">Query ' not in page
     assert "single questions are left out (there are more than 3)" in page
+
+
+def test_pages_that_share_what_they_read_say_the_same_in_a_few_statements(engine, tmp_path):
+    reviewed(engine)
+    loaded = load_sweep(engine, 1)
+    asked = Pages(create_app(engine, root=tmp_path, allowed_hosts={"localhost"}), loaded)
+    statements = []
+    event.listen(engine, "before_cursor_execute", lambda *call: statements.append(call[2]))
+    report_file(asked)
+    pages = asked.of_report()
+    assert len(pages) > 100
+    assert len(statements) <= 40
+    for page in (*pages[:9], *pages[-3:]):  # of every kind
+        alone = Pages(asked.app, loaded).document(page.address)
+        assert _said(asked.document(page.address)) == _said(alone), page.address
+
+
+def _said(document):
+    """The words of a page; times of day go on."""
+    return re.sub(r"\b(just now|\d+ \w+ ago)\b", "", " ".join(document.find("body").text_content().split()))

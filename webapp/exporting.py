@@ -9,18 +9,18 @@ from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 import click
-from flask import Flask
-from lxml import html
+from sqlalchemy import Engine
 
 from experiments.cli.options import project_option
 from experiments.exporting import file_name, json_file, parquet_files, trec_files
 from experiments.project import open_project
-from experiments.reading import LoadedSweep, UnknownSweepError, load_sweep
+from experiments.reading import UnknownSweepError, load_sweep
 from experiments.words import plural
 from store import reads
 from store.engine import open_store
 from webapp.command import dashboard_of
-from webapp.report_file import pages_of, report_file, shown
+from webapp.report_file import report_file
+from webapp.report_pages import Pages
 
 Form = Literal["html", "json", "csv", "parquet", "trec"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -64,40 +64,39 @@ def export(folder: Path | None, sweep: int | None, target: Path, forms: tuple[Fo
     loaded = load_sweep(engine, sweep)
     if not loaded.recorded:
         raise click.UsageError(f"sweep {sweep} has no recorded combination: there is nothing to export")
-    app = dashboard_of(project, project.host, project.port)
+    asked = Pages(dashboard_of(project, project.host, project.port), loaded)
     written = 0
     for form in dict.fromkeys(forms or FORMS):
-        for name, content in _files(form, app, loaded):
+        for name, content in _files(form, engine, asked):
             _write(target / name, content, force)
             written += 1
     click.echo(f"Sweep {sweep}: {plural(written, 'file')} in {target}.")
 
 
-def _files(form: Form, app: Flask, loaded: LoadedSweep) -> Iterator[tuple[str, str | bytes]]:
-    engine = app.extensions["bluffline"].engine
+def _files(form: Form, engine: Engine, asked: Pages) -> Iterator[tuple[str, str | bytes]]:
     if form == "html":
-        yield "report.html", report_file(app, loaded)
+        yield "report.html", report_file(asked)
     elif form == "json":
-        yield "sweep.json", json_file(loaded)
+        yield "sweep.json", json_file(asked.loaded)
     elif form == "csv":
-        yield from _tables(app, loaded)
+        yield from _tables(asked)
     elif form == "parquet":
-        yield from ((f"parquet/{name}", content) for name, content in parquet_files(engine, loaded))
+        yield from ((f"parquet/{name}", content) for name, content in parquet_files(engine, asked.loaded))
     else:
-        yield from ((f"trec/{name}", content) for name, content in trec_files(engine, loaded))
+        yield from ((f"trec/{name}", content) for name, content in trec_files(engine, asked.loaded))
 
 
-def _tables(app: Flask, loaded: LoadedSweep) -> Iterator[tuple[str, bytes]]:
+def _tables(asked: Pages) -> Iterator[tuple[str, bytes]]:
     """Every table that a page of the report offers as CSV."""
     offered: dict[str, str] = {}
-    for page in pages_of(app, loaded):
-        for anchor in html.document_fromstring(shown(app, page.address).get_data(as_text=True)).iter("a"):
+    for page in asked.of_report():
+        for anchor in asked.document(page.address).iter("a"):
             link = anchor.get("href", "")
             if urlsplit(link).path.endswith(".csv"):
                 offered.setdefault(link, page.title)
     taken: set[str] = set()
     for link, title in offered.items():
-        answer = shown(app, link)
+        answer = asked.answer(link)
         named = re.search(r'filename="([^"]+)\.csv"', answer.headers.get("Content-Disposition", ""))
         name = named[1] if named else Path(urlsplit(link).path).stem
         if name in taken:  # the same table of another combination

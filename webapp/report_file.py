@@ -1,28 +1,23 @@
 """A sweep's pages as one HTML file: opens from disk, needs no server, prints.
 
-The dashboard's own pages are asked for as a browser would, so that the report says what they say; what only works with
-a server (forms, files, menus) is left out, and links between the pages become links within the file.
+It is made of the dashboard's own pages, so that it says what they say; what only works with a server (forms, files,
+menus) is left out, and links between the pages become links within the file.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from flask import Flask
 from lxml import etree, html
 from markupsafe import escape
-from werkzeug.test import TestResponse
 
-from experiments.reading import LoadedSweep
+from store.tables import SweepRow
 from webapp.assets import PLOTLY, PLOTLY_STYLES, product_version
-from webapp.contexts.queries import PER_PAGE
-from webapp.security import HOSTS
+from webapp.report_pages import MOST_QUESTIONS, Page, Pages, questions_in
 
-MOST_QUESTIONS = 200  # more make a file that no browser likes to open; their table is there all the same
 # What only works with a server, or tells how to work it.
 _DROPPED_TAGS = frozenset({"nav", "button", "noscript"})
 _DROPPED_CLASSES = frozenset({"filters", "links", "steps", "no-print", "no-js", "needs-js", "hint", "compare"})
@@ -31,41 +26,32 @@ _REFERENCES = ("for", "headers", "aria-labelledby", "aria-describedby", "aria-co
                "data-threshold-line")  # fmt: skip
 
 
-class Page(NamedTuple):
-    """One page of the dashboard in the report."""
-
-    title: str
-    address: str
-    level: int  # of its heading: 1 for a page of its own, 2 for one of several alike
-
-
-def report_file(app: Flask, loaded: LoadedSweep) -> str:
+def report_file(asked: Pages) -> str:
     """The report.
 
     Args:
-        app: The dashboard.
-        loaded: The sweep.
+        asked: The pages of a sweep.
 
     Raises:
         ValueError: If a page cannot be shown; the message names it.
     """
-    pages = list(pages_of(app, loaded))
+    app, pages = asked.app, asked.of_report()
     places = {urlsplit(page.address).path: f"p{number}" for number, page in reversed(list(enumerate(pages)))}
     parts = [
         f'<section class="report-page" id="p{number}">\n<h1 class="report-title">{escape(page.title)}</h1>\n'
-        f"{_body(_document(app, page.address), page.title, f'p{number}', places)}\n</section>"
+        f"{_body(asked.document(page.address), page.title, f'p{number}', places)}\n</section>"
         for number, page in enumerate(pages)
     ]
     return _DOCUMENT.format(
-        title=escape(f"Sweep {loaded.sweep.id} · {loaded.sweep.key[:8]}"),
+        title=escape(f"Sweep {asked.loaded.sweep.id} · {asked.loaded.sweep.key[:8]}"),
         styles=_static(app, PLOTLY_STYLES),
         own=_static(app, "app.css"),
         plotly=_script(_static(app, PLOTLY)),
         script=_script(_static(app, "app.js")),
-        strip=_strip(app, pages[0].address),
+        strip=_strip(asked.document(pages[0].address)),
         contents=_contents(pages),
         parts="\n".join(parts),
-        left_out=_left_out(loaded),
+        left_out=_left_out(asked.loaded.sweep),
         version=escape(product_version()),
     )
 
@@ -82,55 +68,12 @@ def _contents(pages: Sequence[Page]) -> str:
     return "\n".join(lines)
 
 
-def _strip(app: Flask, address: str) -> str:
+def _strip(document: html.HtmlElement) -> str:
     """Which sweep it is: commit, corpus, questions and time, as its pages say above everything else."""
-    strip = next(element for element in _document(app, address).iter("section") if element.get("class") == "strip")
+    strip = next(element for element in document.iter("section") if element.get("class") == "strip")
     _drop(strip)
     _date(strip)
     return _written(strip)
-
-
-def pages_of(app: Flask, loaded: LoadedSweep) -> Iterator[Page]:
-    """The pages of a report, in its order."""
-    sweep = loaded.sweep
-    base = f"/sweeps/{sweep.id}"
-    yield Page("Strategies", base, 1)
-    yield Page("Win/loss", f"{base}/pairs", 1)
-    for row in loaded.recorded:
-        chosen = {"strategy": row.strategy, "retriever": row.retriever, "model": row.model, "scorer": row.scorer}
-        query = urlencode({name: value for name, value in chosen.items() if value})
-        yield Page(f"Threshold: {row.key}", f"{base}/threshold?{query}", 2)
-    asked = sweep.answerable + sweep.near + sweep.far
-    for number in range(1, max(1, -(-asked // PER_PAGE)) + 1):
-        yield Page("Queries" if number == 1 else f"Queries, part {number}", f"{base}/queries?page={number}", 1)
-    if asked <= MOST_QUESTIONS:
-        for query_id in _query_ids(app, base):
-            yield Page(f"Query {query_id}", f"{base}/queries/{quote(query_id)}", 2)
-    yield Page("Documents", f"/documents?sweep={sweep.id}", 1)
-    yield Page("Questions", f"/questions?sweep={sweep.id}", 1)
-    yield Page("Decisions", "/decisions", 1)
-
-
-def _query_ids(app: Flask, base: str) -> list[str]:
-    rows = json.loads(shown(app, f"{base}/queries.json").get_data())
-    return list(dict.fromkeys(row["query_id"] for row in rows["rows"]))
-
-
-def shown(app: Flask, address: str) -> TestResponse:
-    """What the dashboard answers at one of its own addresses.
-
-    Raises:
-        ValueError: If that is not a page.
-    """
-    host = min(app.extensions[HOSTS])
-    answer = app.test_client().get(address, base_url=f"http://{host}")
-    if answer.status_code != 200:
-        raise ValueError(f"{address} answers {answer.status}: nothing can be exported of it")
-    return answer
-
-
-def _document(app: Flask, address: str) -> html.HtmlElement:
-    return html.document_fromstring(shown(app, address).get_data(as_text=True))
 
 
 def _body(document: html.HtmlElement, title: str, place: str, places: dict[str, str]) -> str:
@@ -224,12 +167,11 @@ def _script(source: str) -> str:
     return source.replace("</script", "<\\/script")
 
 
-def _left_out(loaded: LoadedSweep) -> str:
-    asked = loaded.sweep.answerable + loaded.sweep.near + loaded.sweep.far
-    if asked <= MOST_QUESTIONS:
+def _left_out(sweep: SweepRow) -> str:
+    if questions_in(sweep) <= MOST_QUESTIONS:
         return ""
     return (
-        f"<p class='note'>The pages of the {asked:,} single questions are left out (there are more than "
+        f"<p class='note'>The pages of the {questions_in(sweep):,} single questions are left out (there are more than "
         f"{MOST_QUESTIONS}); the table of queries holds all of them, and so do the Parquet files.</p>"
     )
 

@@ -16,6 +16,7 @@ from webapp.dashboard import dashboard
 from webapp.exports import Format
 from webapp.links import shown_as, url_or_none
 from webapp.report_file import report_file
+from webapp.report_pages import Pages
 from webapp.sweeps import get_sweep
 
 blueprint = Blueprint("strategies", __name__)
@@ -54,7 +55,7 @@ def second_models(sweep_id: int, form: Format) -> Response:
 def report(sweep_id: int) -> Response:
     """All pages of the sweep as one file, to be kept or sent."""
     loaded = _load(get_sweep(sweep_id))
-    response = Response(report_file(current_app, loaded), mimetype="text/html")
+    response = Response(report_file(Pages(current_app, loaded)), mimetype="text/html")
     response.headers["Content-Disposition"] = f'attachment; filename="bluffline-sweep-{sweep_id}.html"'
     return response
 
