@@ -21,7 +21,7 @@ from experiments.embedding import key_of
 from experiments.measures import TIMED_QUESTIONS
 from experiments.models import BATCH
 from experiments.ranking import FloatMatrix, Ranking, rank
-from experiments.second_models import SCORE_DECIMALS, TokenEncoder
+from experiments.second_models import SCORE_DECIMALS, TokenBatch, TokenEncoder
 from store.token_vectors import Place, TokenVectorStore
 
 Advance = Callable[[int], object]  # told how many texts were embedded since the last call
@@ -127,16 +127,25 @@ def _check(vectors: NDArray[np.float32], text: str) -> None:
 class LateRanker:
     """A late-interaction model over the chunks of one strategy; a `SecondModel`."""
 
-    def __init__(self, encoder: TokenEncoder, index: TokenIndex) -> None:
-        """Prepare to rank the chunks of `index`; the model is loaded when the first question arrives."""
+    def __init__(
+        self, encoder: TokenEncoder, index: TokenIndex, tell: Callable[[list[int]], object] = lambda _: None
+    ) -> None:
+        """Prepare to rank the chunks of `index`; the model is loaded when the first question arrives.
+
+        Args:
+            encoder: The model.
+            index: Token vectors of the chunks.
+            tell: Told how many characters of each question were read.
+        """
         self.stamp = encoder.stamp
         self.bytes_kept: int | None = index.bytes_kept
-        self._encoder, self._index = encoder, index
+        self._encoder, self._index, self._tell = encoder, index, tell
 
     def rank(self, questions: Sequence[str], first: Ranking) -> Ranking:
         """All chunks by MaxSim, ties by chunk index; the ranking of another retriever is not looked at."""
-        asked = self._encoder.encode_queries(questions).vectors if questions else []
-        return rank(max_sim(asked, self._index), decimals=SCORE_DECIMALS)
+        asked = self._encoder.encode_queries(questions) if questions else TokenBatch([], [])
+        self._tell(asked.seen)
+        return rank(max_sim(asked.vectors, self._index), decimals=SCORE_DECIMALS)
 
     def milliseconds(self, questions: Sequence[str], first: Ranking) -> dict[str, list[float]]:
         """Milliseconds to embed a question and to compare it, of the first questions one by one."""

@@ -132,12 +132,17 @@ class Recorder:
         return True
 
     def warn(self, warnings: Sequence[str]) -> None:
-        """Tell what a reader of the numbers must know, and keep it with the sweep."""
+        """Tell what a reader of the numbers must know before they come, and keep it with the sweep."""
         for warning in warnings:
             self._say(f"Warning: {warning}")
+        self.keep_warnings(warnings)
+
+    def keep_warnings(self, warnings: Sequence[str]) -> None:
+        """Keep what a reader of the numbers must know with the sweep; every report of it says it."""
         sweep = reads.sweep(self._engine, self._sweep_id)
         if warnings and sweep is not None:
-            settings = {**sweep.settings, "warnings": list(warnings)}
+            told = dict.fromkeys([*sweep.settings.get("warnings", ()), *warnings])
+            settings = {**sweep.settings, "warnings": list(told)}
             writes.update_sweep(self._engine, self._sweep_id, settings=settings)
 
     @contextmanager

@@ -66,6 +66,7 @@ def run_sweep(
         waiting = _read_again(engine, project, inputs, bench, recorder, waiting, fresh)
         own = OwnRetrievers(project, inputs, bench, recorder, sweep_key=_key(engine, sweep_id), say=say)
         _measure(engine, sweep_id, project, inputs, bench, recorder, own, waiting, fresh)
+        recorder.keep_warnings(tuple(bench.unread_questions()))
     except CancelledError:
         recorder.end("cancelled", "cancelled on request")
         raise

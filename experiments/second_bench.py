@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from statistics import fmean
 from typing import NamedTuple
 
@@ -47,9 +49,10 @@ class PairPace(NamedTuple):
 class SecondBench:
     """Cross-encoders and late-interaction models by name; what one of them lacks fails its own combinations only."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, questions: Sequence[str]) -> None:
         """Look for every second model the project's retrievers need, and open what is kept of it."""
         settings = project.settings
+        self._questions = questions
         self._depth = settings.rerank_depth
         self._rerankers: dict[str, _Reranker] = {}
         self._late: dict[str, _LateModel] = {}
@@ -168,7 +171,13 @@ class SecondBench:
             return _TellingReranker(reranker.scorer, cut.texts, self._depth, reranker.cache, row.key, progress)
         late = self._late[row.scorer]
         progress.stage(row.key, len(missing_tokens(cut.texts, late.store)), TOKEN_TEXTS)
-        return LateRanker(late.encoder, index_tokens(cut.texts, late.encoder, late.store, progress.advance))
+        index = index_tokens(cut.texts, late.encoder, late.store, progress.advance)
+        return LateRanker(late.encoder, index, partial(late.store.put_note, _read_of(self._questions)))
+
+    def questions_read(self) -> dict[str, list[int]]:
+        """Characters each late-interaction model read of each question, of those models that were asked them once."""
+        notes = {name: late.store.note(_read_of(self._questions)) for name, late in self._late.items()}
+        return {name: list(map(int, note)) for name, note in notes.items() if note is not None}
 
 
 def _time(pace: PairPace | None, pairs: int) -> str:
@@ -223,6 +232,11 @@ def open_tokens(project: Project, encoder: TokenEncoder) -> TokenVectorStore:
     return TokenVectorStore(
         project.var / "token_vectors" / f"{stamp.cache_name}.db", stamp.file_stamp, stamp.dimensions
     )
+
+
+def _read_of(questions: Sequence[str]) -> str:
+    """The name under which it is kept how far a model read these questions."""
+    return "question_characters " + hashlib.sha256("\0".join(questions).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _open_reranker(project: Project, name: str) -> _Reranker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ class LateInteractionModel(LazyModel):
                     f"the model {self.stamp.name} gives vectors of {one.shape[1]} dimensions, but its files say "
                     f"{self.stamp.dimensions}"
                 )
-        window = (model[0].query_length if kind == "query" else model[0].document_length) or self.stamp.window
+        window = _window(model[0], kind) or self.stamp.window
         _, seen = token_starts(model.tokenizer, texts, model.prompts.get(kind) or "", window)
         return TokenBatch(vectors, seen)
 
@@ -104,10 +105,21 @@ class LateInteractionModel(LazyModel):
         return _load_late(self.folder, self._spec)
 
 
+def _window(transformer: Any, kind: str) -> int | None:
+    """Tokens it reads of a question or of a text; None where that is all the model can take."""
+    expansion = transformer.query_expansion
+    if kind == "query" and expansion is not None and expansion["strategy"] == "fixed":  # as wide as that, and no wider
+        return int(expansion["length"])
+    length = transformer.query_length if kind == "query" else transformer.document_length
+    return None if length is None else int(length)
+
+
 def _load_late(folder: Path, spec: ModelSpec) -> Any:
     import torch  # noqa: PLC0415 - slow to import
     from sentence_transformers import MultiVectorEncoder  # noqa: PLC0415 - five seconds of imports
 
+    # Which questions are cut off is counted and kept with the sweep; the library says only that some were.
+    logging.getLogger("sentence_transformers.base.modules.transformer").addFilter(_is_no_cut_question)
     if spec.projection is None:
         if not _has_projection(folder):
             raise ModelError(
@@ -124,6 +136,10 @@ def _load_late(folder: Path, spec: ModelSpec) -> Any:
         if prompt is not None:
             model.prompts[kind] = prompt
     return model
+
+
+def _is_no_cut_question(record: logging.LogRecord) -> bool:
+    return "query_expansion length" not in record.getMessage()
 
 
 def _without_projection(folder: Path) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from experiments.conditions import OWN
-from experiments.embedding import Embedded, Kind, embed, missing, open_cache
+from experiments.embedding import Embedded, Kind, embed, key_of, missing, open_cache
 from experiments.measures import TIMED_QUESTIONS
 from experiments.models import ModelError, SentenceEncoder, embedding_latency
 from experiments.progress import Progress
@@ -14,6 +14,7 @@ from experiments.project import Project, find_encoder
 from experiments.retrieval import Cut, Index, index
 from experiments.second_bench import SecondBench
 from experiments.sweep import Inputs, gate_model, own_retrieval_key, retrieval_key
+from experiments.words import plural
 from store.stamped import StampMismatchError
 from store.tables import CombinationRow
 from store.vectors import VectorCache
@@ -36,7 +37,7 @@ class Workbench:
         self._missing: dict[str, str] = {}
         self._asked: dict[str, Embedded] = {}
         self._latency: dict[str, list[float]] = {}
-        self.seconds = SecondBench(project)
+        self.seconds = SecondBench(project, self._questions)
         self.embedded = 0  # texts that were not in a cache
         for name in project.settings.models:
             try:
@@ -53,6 +54,22 @@ class Workbench:
     def languages(self) -> dict[str, str]:
         """The one language each model is made for, by its card; empty where it names none or several."""
         return {name: model.encoder.stamp.language for name, model in self._models.items()}
+
+    def unread_questions(self) -> Iterator[str]:
+        """Sentences on models that read only the beginning of some questions; told once those are embedded."""
+        read = self.seconds.questions_read()
+        for name, model in self._models.items():
+            keys = [key_of("query", question) for question in self._questions]
+            known = model.cache.get(list(dict.fromkeys(keys)))
+            if len(known) == len(set(keys)):
+                read[name] = [known[key].seen for key in keys]
+        for name, characters in read.items():
+            cut = sum(seen < len(text) for seen, text in zip(characters, self._questions, strict=True))
+            if cut:
+                yield (
+                    f"{name} reads only the beginning of {cut:,} of {plural(len(self._questions), 'question')}, which "
+                    "are longer than its window for questions: what stands behind plays no part in what it finds."
+                )
 
     def why_missing(self, name: str) -> str:
         """Why a model was not found; empty where it was."""

@@ -53,9 +53,12 @@ class OverlapScorer:
 class WordTokenEncoder:
     """Every word has its own direction, made of its letters' hash; MaxSim is then near the number of shared words."""
 
-    def __init__(self, name: str = "word-tokens", window: int = WINDOW, dimensions: int = 48) -> None:
+    def __init__(
+        self, name: str = "word-tokens", window: int = WINDOW, dimensions: int = 48, question_window: int = WINDOW
+    ) -> None:
         self.stamp = _stamp(name, window, dimensions)
         self.encoded: list[str] = []
+        self._question_window = question_window
 
     def encode_documents(self, texts: Sequence[str]) -> TokenBatch:
         self.encoded += texts
@@ -63,7 +66,8 @@ class WordTokenEncoder:
         return TokenBatch([self._vectors(text[:end]) for text, end in zip(texts, seen, strict=True)], seen)
 
     def encode_queries(self, texts: Sequence[str]) -> TokenBatch:
-        return TokenBatch([self._vectors(text) for text in texts], [len(text) for text in texts])
+        seen = [_read(text, self._question_window) for text in texts]
+        return TokenBatch([self._vectors(text[:end]) for text, end in zip(texts, seen, strict=True)], seen)
 
     def _vectors(self, text: str) -> NDArray[np.float32]:
         vectors = np.stack([self._direction(word) for word in ["[marker]", *_words(text)]])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from made_scorers import OverlapScorer, WordTokenEncoder
-from small_project import WordEncoder, small_project
+from small_project import QUESTIONS, WordEncoder, small_project
 from sqlalchemy import Engine
 
 from experiments import second_bench, workbench
+from experiments.asking.asker import Asker
+from experiments.conditions import Combination
 from experiments.model_specs import ModelSpec
-from experiments.models import ModelError
+from experiments.models import EncodedBatch, ModelError
 from experiments.planning import planned
 from experiments.project import Project
 from experiments.recording import from_parquet
@@ -169,7 +172,7 @@ def test_the_plan_knows_how_long_reranking_takes_from_the_newest_sweep_with_the_
     (known,) = planned_of(deeper, "x1")
     assert f"x1: at most {pairs} pairs to score, hybrid's first 2 chunks" in known
     assert known.endswith(f"That takes at most {round(pairs * 0.15)} s, at 150.0 ms a pair as in sweep {first}.")
-    bench = SecondBench(deeper)
+    bench = SecondBench(deeper, [])
     waiting = queued(deeper.settings)
     assert bench.expected(store, waiting) == {"pairs": pytest.approx(0.15)}
     # The same name for other files, or a sweep that was pulled from another machine, says nothing.
@@ -191,3 +194,53 @@ def test_the_plan_says_that_the_time_of_token_texts_is_not_known(
 
 def planned_of(project: Project, model: str) -> list[str]:
     return [line for line in planned(project) if line.startswith(f"{model}: ")]
+
+
+def test_questions_longer_than_a_model_reads_are_counted_with_every_sweep(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        second_bench, "find_token_encoder", lambda model, _: WordTokenEncoder(model.name, question_window=5)
+    )
+    monkeypatch.setattr(workbench, "find_encoder", lambda _project, name: WordEncoder(name))
+    project = small_project(
+        tmp_path, 'strategies = ["A", "E"]\nretrievers = ["dense", "late"]\nlate_models = ["t"]\nk = [1]\n'
+    )
+    longer = sum(len(one["question"].split()) > 5 for one in QUESTIONS)
+    assert 0 < longer < len(QUESTIONS)
+    for _ in range(2):  # the second one reads what the first one retrieved, and no model
+        sweep = reads.sweep(engine, run_sweep(engine, project).sweep_id)
+        assert sweep is not None
+        (warning,) = sweep.settings["warnings"]
+        assert warning.startswith(f"t reads only the beginning of {longer} of {len(QUESTIONS)} questions")
+
+
+def test_questions_an_embedding_model_cuts_off_are_counted_too(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Short(WordEncoder):
+        def encode_queries(self, texts: Sequence[str]) -> EncodedBatch:
+            return self.encode_documents(texts)._replace(seen=[min(len(text), 30) for text in texts])
+
+    monkeypatch.setattr(workbench, "find_encoder", lambda _project, name: Short(name))
+    result = run_sweep(engine, small_project(tmp_path, 'strategies = ["A"]\nretrievers = ["dense"]\n'))
+    sweep = reads.sweep(engine, result.sweep_id)
+    longer = sum(len(one["question"]) > 30 for one in QUESTIONS)
+    assert sweep is not None
+    (warning,) = sweep.settings["warnings"]
+    assert f"reads only the beginning of {longer} of {len(QUESTIONS)} questions" in warning
+
+
+def test_a_live_question_that_late_interaction_cuts_off_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        second_bench, "find_token_encoder", lambda model, _: WordTokenEncoder(model.name, question_window=5)
+    )
+    project = small_project(tmp_path, 'strategies = ["E"]\nretrievers = ["late"]\nlate_models = ["t"]\nk = [1]\n')
+    asker = Asker.of(project, find=WordEncoder)
+    late = Combination("E", "late", None, "t")
+    assert asker.ask("How long is a unit vector", late, 0.5).notes[:1] == (
+        "t reads only the first 18 of the question's 25 characters.",
+    )
+    assert not any("reads only" in note for note in asker.ask("How long is it?", late, 0.5).notes)

@@ -65,6 +65,9 @@ def test_token_vectors_are_of_unit_length_and_say_that_the_projection_is_missing
     documents, questions = encoder.encode_documents([FITTING, OTHER]), encoder.encode_queries([QUESTION])
     assert documents.seen == [len(FITTING), len(OTHER)]
     assert questions.vectors[0].shape == (32, 384)
+    assert questions.seen == [len(QUESTION)]
+    (read,) = encoder.encode_queries(["word " * 40]).seen  # 32 tokens, of which three are the model's own
+    assert read == len("word " * 29) - 1
     for vectors in (*documents.vectors, *questions.vectors):
         assert np.abs(np.linalg.norm(vectors, axis=1) - 1).max() < 1e-5
     fitting, other = ((questions.vectors[0] @ vectors.T).max(axis=1).sum() for vectors in documents.vectors)

@@ -163,7 +163,8 @@ class Asker:
         encoder, cache = self._model(model)
         milliseconds: dict[str, float] = {}
         index = self._index(strategy, model, milliseconds)
-        second = self._second(combination, strategy, index, milliseconds)
+        read: list[int] = []
+        second = self._second(combination, strategy, index, milliseconds, read.extend)
         begin = time.perf_counter()
         asked = self._ask_model(question, model, encoder, cache)
         milliseconds["embed"] = (time.perf_counter() - begin) * 1000
@@ -176,7 +177,7 @@ class Asker:
             threshold=threshold,
             looked_at=tuple(self._passage(index.chunks[hit.chunk], hit, passing) for hit in found),
             milliseconds={**milliseconds, **stages},
-            notes=tuple(self._notes(question, asked, encoder.stamp)),
+            notes=(*_cut_off(question, read, combination.scorer), *self._notes(question, asked, encoder.stamp)),
         )
 
     def ask_decided(self, question: str, decision: DecisionRow, holds_on: Collection[str] = ()) -> Answer:
@@ -244,7 +245,12 @@ class Asker:
             return self._indexes[key]
 
     def _second(
-        self, combination: Combination, strategy: Strategy, index: LiveIndex, milliseconds: dict[str, float]
+        self,
+        combination: Combination,
+        strategy: Strategy,
+        index: LiveIndex,
+        milliseconds: dict[str, float],
+        tell: Callable[[list[int]], object],
     ) -> SecondModel | None:
         """The second model over an index; token vectors are made on first use and kept."""
         texts = [chunk.text for chunk in index.chunks]
@@ -254,7 +260,7 @@ class Asker:
                 begin = time.perf_counter()
                 self._tokens[key] = self._seconds.tokens(combination, texts)
                 milliseconds["index"] = milliseconds.get("index", 0.0) + (time.perf_counter() - begin) * 1000
-        return self._seconds.model(combination, texts, self._tokens.get(key))
+        return self._seconds.model(combination, texts, self._tokens.get(key), tell)
 
     def _ask_model(self, question: str, model: str, encoder: Encoder, cache: VectorCache) -> Asked:
         """A question's vector, remembered for a while: side by side, one question is asked of many combinations."""
@@ -307,6 +313,14 @@ class Asker:
             texts = (document.text for document in self.documents.values())
             self._words = frozenset(word for text in texts for word in tokenise(text, _ANY_WORD))
         return self._words
+
+
+def _cut_off(question: str, read: Sequence[int], scorer: str | None) -> list[str]:
+    return [
+        f"{scorer} reads only the first {seen:,} of the question's {len(question):,} characters."
+        for seen in read
+        if seen < len(question)
+    ]
 
 
 def _state(project: Project) -> tuple[Any, ...]:

@@ -85,8 +85,20 @@ class LiveSeconds:
         encoder = self._encoder(combination.scorer)
         return index_tokens(texts, encoder, open_tokens(self._project, encoder))
 
-    def model(self, combination: Combination, texts: Sequence[str], tokens: TokenIndex | None) -> SecondModel | None:
+    def model(
+        self,
+        combination: Combination,
+        texts: Sequence[str],
+        tokens: TokenIndex | None,
+        tell: Callable[[list[int]], object],
+    ) -> SecondModel | None:
         """A combination's second model over chunks; None where it needs none.
+
+        Args:
+            combination: The combination.
+            texts: Embedded texts of the chunks.
+            tokens: Their token vectors, for late interaction.
+            tell: Told how many characters of the question a late-interaction model read.
 
         Raises:
             ModelError: If it cannot be found.
@@ -94,7 +106,7 @@ class LiveSeconds:
         if combination.scorer is None:
             return None
         if tokens is not None:
-            return LateRanker(self._encoder(combination.scorer), tokens)
+            return LateRanker(self._encoder(combination.scorer), tokens, tell)
         return Reranker(self._scorer(combination.scorer), texts, self._project.settings.rerank_depth)
 
     def _scorer(self, name: str) -> PairScorer:
