@@ -39,8 +39,11 @@ check: $(STAMP) ## Format, lint, types and import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Tests run in a process a core, a file in one of them; more threads would only wait for each other.
+test: export OMP_NUM_THREADS := 1
+
 test: check ## Everything: checks, then all tests with the real model, MLflow and browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile
 
 bench: $(STAMP) ## Print the speed and memory ratios
 	@for script in tests/benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

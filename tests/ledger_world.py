@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from once import made_once
 from sqlalchemy import Engine
 
 from experiments.deciding.decision_tags import DecisionLedger
@@ -27,11 +28,13 @@ from store.engine import open_store
 @pytest.fixture(scope="session")
 def empty_ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An MLflow database without runs: its migrations take longer than a sweep of a small project."""
-    file = tmp_path_factory.mktemp("ledger") / "mlflow.db"
-    DecisionLedger(f"sqlite:///{file}", "another", file.parent)._connect()
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return file
+
+    def migrate(folder: Path) -> None:
+        DecisionLedger(f"sqlite:///{folder / 'mlflow.db'}", "another", folder)._connect()
+        with closing(sqlite3.connect(folder / "mlflow.db")) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    return made_once(tmp_path_factory, "ledger", migrate) / "mlflow.db"
 
 
 class Machine(NamedTuple):

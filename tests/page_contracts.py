@@ -6,6 +6,7 @@ import re
 from dataclasses import fields
 
 from flask import Flask
+from flask.testing import FlaskClient
 from jinja2 import meta
 from jinja2.nodes import Import, Include
 
@@ -23,6 +24,13 @@ def names_used(app: Flask, template: str) -> set[str]:
     for include in tree.find_all(Include):
         found |= names_used(app, include.template.value)
     return found - set(environment.globals) - OF_THE_BASE
+
+
+def text(client: FlaskClient, path: str, status: int = 200) -> str:
+    """A page that answers as expected."""
+    response = client.get(path)
+    assert response.status_code == status, response.get_data(as_text=True)[:2000]
+    return response.get_data(as_text=True)
 
 
 def assert_context_is_what_the_templates_use(app: Flask, view: str, context: type) -> None:

@@ -66,16 +66,6 @@ def engine(tmp_path_factory):
     opened.dispose()
 
 
-@pytest.fixture(scope="module")
-def app(engine, tmp_path_factory):
-    return create_app(engine, root=tmp_path_factory.mktemp("project"), allowed_hosts={"localhost"})
-
-
-@pytest.fixture
-def client(app):
-    return app.test_client()
-
-
 def text(client, path=PAGE, status=200):
     response = client.get(path)
     assert response.status_code == status, response.get_data(as_text=True)[:2000]

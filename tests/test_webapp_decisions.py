@@ -7,7 +7,7 @@ import re
 import tomllib
 
 import pytest
-from page_contracts import assert_context_is_what_the_templates_use
+from page_contracts import assert_context_is_what_the_templates_use, text
 from sqlalchemy import event
 from web_worlds import BM25_E, DENSE_E, HYBRID_E, reviewed
 
@@ -42,22 +42,6 @@ def engine(tmp_path_factory):
     decide(opened, 2, HYBRID_E, Cheapest(), 1, "Cheaper.")
     yield opened
     opened.dispose()
-
-
-@pytest.fixture(scope="module")
-def app(engine, tmp_path_factory):
-    return create_app(engine, root=tmp_path_factory.mktemp("project"), allowed_hosts={"localhost"})
-
-
-@pytest.fixture
-def client(app):
-    return app.test_client()
-
-
-def text(client, path, status=200):
-    response = client.get(path)
-    assert response.status_code == status, response.get_data(as_text=True)[:2000]
-    return response.get_data(as_text=True)
 
 
 def test_the_list_begins_with_what_is_in_force_and_whether_it_holds(client):

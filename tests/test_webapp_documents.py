@@ -24,7 +24,7 @@ from drill_world import (
     embedded_in,
     settings,
 )
-from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page
+from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page, text
 from small_project import small_project
 from sqlalchemy import event
 from worlds import document
@@ -51,21 +51,10 @@ def engine(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def app(engine, tmp_path_factory):
-    root = tmp_path_factory.mktemp("project")
-    embedded_in(root)
-    return create_app(engine, root=root, allowed_hosts={"localhost"})
-
-
-@pytest.fixture
-def client(app):
-    return app.test_client()
-
-
-def text(client, path, status=200):
-    response = client.get(path)
-    assert response.status_code == status, response.get_data(as_text=True)[:2000]
-    return response.get_data(as_text=True)
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("project")
+    embedded_in(folder)
+    return folder
 
 
 def rows(client, path):

@@ -53,21 +53,6 @@ def engine(tmp_path_factory):
     opened.dispose()
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return tmp_path_factory.mktemp("project")
-
-
-@pytest.fixture(scope="module")
-def app(engine, root):
-    return create_app(engine, root=root, allowed_hosts={"localhost"})
-
-
-@pytest.fixture
-def client(app):
-    return app.test_client()
-
-
 @pytest.fixture
 def empty(tmp_path):
     opened = open_store(f"sqlite:///{tmp_path / 'empty.db'}")

@@ -8,13 +8,12 @@ import json
 import re
 
 import pytest
-from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page
+from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page, text
 from sqlalchemy import event
 from web_worlds import BM25_A, BM25_E, DENSE_A, DENSE_E, HYBRID_E, KEYS, reviewed
 
 from store import reads
 from store.engine import open_store
-from webapp.app import create_app
 from webapp.contexts.pairs import PairsContext
 
 PAGE = "/sweeps/1/pairs"
@@ -31,24 +30,8 @@ def engine(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def app(engine, tmp_path_factory):
-    return create_app(engine, root=tmp_path_factory.mktemp("project"), allowed_hosts={"localhost"})
-
-
-@pytest.fixture
-def client(app):
-    return app.test_client()
-
-
-@pytest.fixture(scope="module")
 def ids(engine):
     return {row.key: row.id for row in reads.combinations(engine, 1)}
-
-
-def text(client, path, status=200):
-    response = client.get(path)
-    assert response.status_code == status, response.get_data(as_text=True)[:2000]
-    return response.get_data(as_text=True)
 
 
 def rows(client, path):

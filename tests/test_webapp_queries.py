@@ -10,7 +10,7 @@ from html import unescape
 
 import pytest
 from drill_world import ASKED, HOSTILE, OVENS_ID, STONES, drilled
-from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page
+from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page, text
 from sqlalchemy import event
 from worlds import BLIND, SECTIONS, sweep_row
 
@@ -48,24 +48,8 @@ def engine(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def app(engine, tmp_path_factory):
-    return create_app(engine, root=tmp_path_factory.mktemp("project"), allowed_hosts={"localhost"})
-
-
-@pytest.fixture
-def client(app):
-    return app.test_client()
-
-
-@pytest.fixture(scope="module")
 def ids(engine):
     return {row.key: row.id for row in reads.combinations(engine, 1)}
-
-
-def text(client, path, status=200):
-    response = client.get(path)
-    assert response.status_code == status, response.get_data(as_text=True)[:2000]
-    return response.get_data(as_text=True)
 
 
 def rows(client, path):

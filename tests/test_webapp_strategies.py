@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 import pytest
-from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page
+from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page, text
 from sqlalchemy import event
 from web_worlds import BM25_A, DENSE_A, DENSE_E, HYBRID_E, KEYS, outcomes_of, reviewed
 
@@ -33,22 +33,6 @@ def engine(tmp_path_factory):
     reviewed(opened, keys=[], state="failed", reason="nothing to do")
     yield opened
     opened.dispose()
-
-
-@pytest.fixture(scope="module")
-def app(engine, tmp_path_factory):
-    return create_app(engine, root=tmp_path_factory.mktemp("project"), allowed_hosts={"localhost"})
-
-
-@pytest.fixture
-def client(app):
-    return app.test_client()
-
-
-def text(client, path, status=200):
-    response = client.get(path)
-    assert response.status_code == status, response.get_data(as_text=True)[:2000]
-    return response.get_data(as_text=True)
 
 
 def shown(page):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from made_outcomes import question_set
 from made_sweeps import DENSE, add_sweep
-from page_contracts import assert_context_is_what_the_templates_use
+from page_contracts import assert_context_is_what_the_templates_use, text
 from sqlalchemy import event
 from web_worlds import BM25_E, DENSE_E, HYBRID_E, KEYS, LITERAL, outcomes_of, reviewed
 
@@ -23,7 +23,6 @@ from experiments.stats.selective import Costs
 from experiments.thresholds import extremes, read_thresholds
 from store import reads
 from store.engine import open_store
-from webapp.app import create_app
 from webapp.contexts import threshold_figures
 from webapp.contexts.threshold import ThresholdContext
 from webapp.contexts.threshold_reading import bluffs_of
@@ -42,22 +41,6 @@ def engine(tmp_path_factory):
               settings={"retrievers": ["dense"], "models": [DENSE.split("/", 2)[2]]})  # fmt: skip
     yield opened
     opened.dispose()
-
-
-@pytest.fixture(scope="module")
-def app(engine, tmp_path_factory):
-    return create_app(engine, root=tmp_path_factory.mktemp("project"), allowed_hosts={"localhost"})
-
-
-@pytest.fixture
-def client(app):
-    return app.test_client()
-
-
-def text(client, path, status=200):
-    response = client.get(path)
-    assert response.status_code == status, response.get_data(as_text=True)[:2000]
-    return response.get_data(as_text=True)
 
 
 def part(page, name):
