@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import Engine
 
+from experiments.naming import short_model
 from experiments.outcomes import Recorded
 from experiments.reviewing.question_planning import Discordance, discordance
 from experiments.verdicts.gains import Gain, gains, milliseconds_of
@@ -41,7 +42,7 @@ class LoadedSweep(NamedTuple):
     @property
     def arms(self) -> list[Arm]:
         """The recorded combinations as verdicts and tests read them."""
-        return [arm_of(row, self.outcomes.get(row.id or 0, [])) for row in self.recorded]
+        return [arm_of(row, self.outcomes.get(row.id or 0, []), self.sweep.settings) for row in self.recorded]
 
     @property
     def gains(self) -> list[Gain]:
@@ -50,9 +51,12 @@ class LoadedSweep(NamedTuple):
         return gains(self.arms, times, seed=self.sweep.settings["seed"])
 
 
-def arm_of(row: CombinationRow, outcomes: Sequence[Recorded]) -> Arm:
-    """A combination with its outcomes."""
-    return Arm(row.strategy, row.retriever, row.model, outcomes, row.scorer)
+def arm_of(row: CombinationRow, outcomes: Sequence[Recorded], settings: Mapping[str, Any]) -> Arm:
+    """A combination of a sweep with these settings, with its outcomes."""
+    scorers = settings.get({"rerank": "rerankers", "late": "late_models"}.get(row.retriever, ""), ())
+    several = ((row.model, settings.get("models", ())), (row.scorer, scorers))
+    named = tuple(short_model(model) for model, known in several if model and len(known) > 1)
+    return Arm(row.strategy, row.retriever, row.model, outcomes, row.scorer, named)
 
 
 def load_sweep(engine: Engine, sweep_id: int) -> LoadedSweep:

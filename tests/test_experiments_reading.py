@@ -3,8 +3,9 @@ from sqlalchemy import event
 from worlds import BLIND, MODEL, QUERIES, SECTIONS, filled, retrieved
 
 from experiments.outcomes import Outcome
-from experiments.reading import UnknownSweepError, load_sweep
+from experiments.reading import UnknownSweepError, arm_of, load_sweep
 from experiments.thresholds import read_thresholds
+from store.tables import CombinationRow
 
 
 def test_a_sweep_is_read_whole_in_four_statements(engine):
@@ -44,3 +45,20 @@ def test_a_sweep_that_does_not_exist_is_named_with_the_newest_there_is(engine):
     sweep_id = filled(engine, [SECTIONS], ["bm25"])
     with pytest.raises(UnknownSweepError, match=rf"no sweep 7; the newest is {sweep_id}"):
         load_sweep(engine, 7)
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        (("dense", "org/a", None), "E with dense (a)"),
+        (("bm25", None, None), "E with bm25"),
+        (("rerank", "org/b", "org/x"), "E with rerank (b)"),
+        (("late", None, "org/t"), "E with late (t)"),
+    ],
+)
+def test_an_arm_names_the_models_of_which_the_sweep_has_several(key, name):
+    retriever, model, scorer = key
+    settings = {"models": ["org/a", "org/b"], "rerankers": ["org/x"], "late_models": ["org/t", "org/u"]}
+    row = CombinationRow(strategy="E", retriever=retriever, model=model, scorer=scorer)
+    assert arm_of(row, (), settings).name == name
+    assert arm_of(row, (), {"models": ["org/a"]}).name == f"E with {retriever}"

@@ -107,12 +107,11 @@ def test_retrievers_of_the_leading_strategy_are_compared_as_a_family_of_their_ow
 
 
 def test_models_are_named_where_there_are_several():
-    other = STRONG._replace(model="other", outcomes=WEAK.outcomes)
-    assert (
-        on_strategies([STRONG, other], 20, ALPHA)
-        .asides[-1]
-        .startswith(f"On E: dense ({MODEL}) finds more than dense (other) at k = 20: ")
-    )
+    strong = STRONG._replace(models_named=("one",))
+    other = STRONG._replace(model="other", models_named=("other",), outcomes=WEAK.outcomes)
+    said = on_strategies([strong, other], 20, ALPHA)
+    assert "E with dense (one) finds" in said.headline
+    assert said.asides[-1].startswith("On E: dense (one) finds more than dense (other) at k = 20: ")
 
 
 def test_destroyed_needles_are_counted_once_a_strategy():

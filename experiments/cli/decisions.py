@@ -142,7 +142,7 @@ def _newest(engine: Engine) -> int:
 
 def _tell(evidence: Evidence, say: Say) -> None:
     row = evidence.combination
-    arm = arm_of(row, evidence.outcomes)
+    arm = arm_of(row, evidence.outcomes, evidence.sweep.settings)
     best = evidence.curve.cheapest.threshold
     at_best = read_thresholds(evidence.outcomes, [best])[0]
     for sentence in (*on_threshold(arm, at_best, extremes(evidence.outcomes)).sentences, *evidence.sentences):

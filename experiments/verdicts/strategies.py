@@ -39,6 +39,7 @@ class Arm(NamedTuple):
     model: str | None
     outcomes: Sequence[Recorded]
     scorer: str | None = None
+    models_named: tuple[str, ...] = ()  # where the sweep has several models that could be meant
 
     @property
     def key(self) -> str:
@@ -55,7 +56,12 @@ class Arm(NamedTuple):
         """Short, for sentences."""
         if self.strategy == OWN:
             return f"{self.retriever} (your own)"
-        return f"{self.strategy} with {self.retriever}"
+        return f"{self.strategy} with {self.way_name}"
+
+    @property
+    def way_name(self) -> str:
+        """The retriever, with the models that tell it from others of the sweep."""
+        return f"{self.retriever} ({', '.join(self.models_named)})" if self.models_named else self.retriever
 
 
 def on_strategies(arms: Sequence[Arm], k: int, alpha: float) -> Verdict:
@@ -247,7 +253,7 @@ def _leading(leader: Arm, pairs: Sequence[Pair], k: int, name: Named) -> str:
         [f"{name(pair)} ({pair.wins} won, {pair.losses} lost, Holm {p_value(pair.holm_p)})" for pair in beaten]
     )
     rest = f" It cannot be told from {listed(level)}." if level else ""
-    return f"{leader.strategy} beats {proof} at R@{k} with {leader.retriever}, finding {counted(found)}.{rest}"
+    return f"{leader.strategy} beats {proof} at R@{k} with {leader.way_name}, finding {counted(found)}.{rest}"
 
 
 def _by_needle(leader: Arm, pairs: Sequence[Pair], name: Named) -> list[str]:
@@ -269,10 +275,6 @@ def _own(leader: Arm, arms: Sequence[Arm], k: int, alpha: float) -> list[str]:
 
 
 def _retrievers(leader: Arm, pairs: Sequence[Pair], arms: Sequence[Arm]) -> list[str]:
-    def name(arm: Arm) -> str:
-        models = {other.model for other in arms if other.model}
-        scorers = {other.scorer for other in arms if other.scorer and other.retriever == arm.retriever}
-        which = [one for one, known in ((arm.model, models), (arm.scorer, scorers)) if one and len(known) > 1]
-        return f"{arm.retriever} ({', '.join(which)})" if which else arm.retriever
-
-    return [f"On {leader.strategy}: {on_pair(pair, name(leader), name(_arm(arms, pair.second)))}" for pair in pairs]
+    return [
+        f"On {leader.strategy}: {on_pair(pair, leader.way_name, _arm(arms, pair.second).way_name)}" for pair in pairs
+    ]

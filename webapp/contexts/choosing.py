@@ -127,7 +127,7 @@ def _verdict(read: Read, evidence: Evidence, choice: Choice | None) -> tuple[Ver
     row = read.combination
     if choice is None:
         return Verdict(f"Nothing can be chosen for {name_of(row.key)} in this way with these questions."), "open"
-    arm = arm_of(row, read.outcomes)
+    arm = arm_of(row, read.outcomes, read.sweep.settings)
     whole = read_thresholds(read.outcomes, [choice.threshold])[0]
     return on_threshold(arm, whole, evidence.extremes), "warns" if whole.bluffs.hits else ""
 

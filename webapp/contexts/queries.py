@@ -143,7 +143,7 @@ def build(
     """
     first = (page_number - 1) * PER_PAGE
     page = found.chosen[first : first + PER_PAGE]
-    arms = [arm_of(row, outcomes.get(row.id or 0, ())) for row in shown.rows]
+    arms = [arm_of(row, outcomes.get(row.id or 0, ()), sweep.settings) for row in shown.rows]
     asides = [on_destroyed(arms), _on_flips(found.fitting, others)]
     tabs = [which for which in WHICH if which != "flipped" or others.options]
     return QueriesContext(

@@ -182,7 +182,7 @@ def build(
 ) -> ThresholdContext:
     """The page for one combination at one threshold; `recorded` are its outcomes with their hits."""
     outcomes, threshold, combination = read.outcomes, read.threshold, read.combination
-    arm = arm_of(combination, outcomes)
+    arm = arm_of(combination, outcomes, read.sweep.settings)
     row = read_thresholds(outcomes, [threshold])[0]
     far_apart = extremes(outcomes)
     ends = threshold_figures.scale(outcomes, read.grid, threshold)
