@@ -217,7 +217,8 @@ def _extracted(
                 yield file, _Read(known or extract_bytes(data, reader, limits), sha256, reader.extractor)
         except (ExtractionError, OSError) as error:
             yield file, fault_of(file.path, error)
-    for path, found in extract_many(list(waiting), limits, lambda path: begun(waiting[path][0])):
+    contents = {path: sha256 for path, (_, sha256, _) in waiting.items()}
+    for path, found in extract_many(list(waiting), limits, lambda path: begun(waiting[path][0]), contents):
         file, sha256, reader = waiting[path]
         if isinstance(found, ExtractionError):
             if cache is not None:

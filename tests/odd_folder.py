@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 import wave
 from pathlib import Path
+from typing import Any
 
+import pytest
 from made_files import Text, book, pdf, prose, repacked, slides, word, workbook, zipped
 
 FERRY = "The night ferry to Skagen sails from pier seven at half past nine."
@@ -42,6 +46,18 @@ READ = (
     *("book.epub", "deck.pptx", "ferry.pdf", "film.srt", "notes.txt", "page.html", "prices.xlsx", "readme.md"),
     *("report.docx", "stock.csv", "talk.vtt"),
 )
+
+
+def closing(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let nobody list a folder: permissions would not keep out the administrator, who may run the tests."""
+    listed = os.scandir
+
+    def scandir(path: str) -> Any:
+        if Path(path) == folder:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
 
 
 def odd_project(root: Path) -> Path:

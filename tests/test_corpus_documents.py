@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+from odd_folder import closing
 
 from corpus.documents import load_documents
 from corpus.faults import Fault
@@ -156,3 +157,31 @@ def test_a_fault_is_one_line_with_place_value_and_advice() -> None:
     assert fault.sentence.endswith("…'. Mend it.")
     assert len(fault.value) < 110
     assert Fault("a.md", None, "", "it is empty", "Fill it.").sentence == "a.md: it is empty. Fill it."
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("two\nlines.md", r"two\nlines.md"), ("red\x1b[1m.md", r"red\x1b[1m.md"), ("a\u202edm.md", r"a\u202edm.md")],
+)  # fmt: skip
+def test_a_name_that_breaks_the_line_it_stands_in_is_a_fault_that_shows_it_in_one(
+    tmp_path: Path, name: str, shown: str
+) -> None:
+    write(tmp_path, fine_dot_md="Fine.")
+    (tmp_path / name).write_text("Words.", encoding="utf-8")
+    (fault,) = load_documents(tmp_path).faults
+    assert fault.file == f"{tmp_path.as_posix()}/{shown}"
+    assert "signs in it that nobody sees" in fault.sentence
+
+
+def test_a_folder_that_cannot_be_read_is_a_fault_and_the_others_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, a_dot_md="A.", closed__b_dot_md="B.")
+    closing(monkeypatch, tmp_path / "closed")
+    loaded = load_documents(tmp_path)
+    assert [one.id for one in loaded.documents] == ["a.md"]
+    assert [fault.sentence for fault in loaded.faults] == [
+        f"{tmp_path.as_posix()}/closed: the folder cannot be read (Permission denied). Check its permissions."
+    ]
+    closing(monkeypatch, tmp_path)
+    assert only_fault(tmp_path).problem == "the documents folder cannot be read (Permission denied)"

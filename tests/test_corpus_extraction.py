@@ -16,6 +16,7 @@ from corpus.extraction import guarded, reading
 from corpus.extraction.blocks import Block, Piece, heading, paragraph, rendered
 from corpus.extraction.cache import ExtractionCache, extracted_as_json, extracted_from_json
 from corpus.extraction.extracted import Extracted, ExtractionError, extraction_from_json
+from corpus.extraction.facts import suspicious_share
 from corpus.extraction.formats import format_of
 from corpus.extraction.limits import Limits
 from corpus.extraction.reading import extract, extract_bytes, reader_for
@@ -304,6 +305,11 @@ def test_what_failed_is_not_tried_again_under_the_same_limits_unless_that_is_ask
     assert tries == 6  # that may have been the machine
 
 
+def test_tables_and_transcripts_are_read_under_limits_and_kept_too() -> None:
+    assert all(reader_for(name).guarded for name in ("csv", "vtt", "srt"))
+    assert not any(reader_for(name).guarded for name in ("markdown", "text"))
+
+
 def test_a_cache_that_was_cut_off_is_read_as_nothing(tmp_path: Path) -> None:
     cache = ExtractionCache(tmp_path)
     cache.put("ab" * 32, "pdf/1", Extracted("text"))
@@ -318,11 +324,11 @@ def test_a_process_that_dies_costs_its_own_file_alone(tmp_path: Path, monkeypatc
     worker = tmp_path / "worker.py"
     worker.write_text(
         "import os, corpus.extraction.worker as worker\n"
-        "def read(path, limits):\n"
+        "def read(path, limits, sha256):\n"
         "    if path.name == 'dies.md': os.abort()\n"
         "    if path.name == 'eats.md': raise MemoryError\n"
         "    if path.name == 'breaks.md': os._exit(3)\n"
-        "    return real(path, limits)\n"
+        "    return real(path, limits, sha256)\n"
         "real, worker.extract = worker.extract, read\n"
         "worker.main()\n",
         encoding="utf-8",
@@ -387,3 +393,20 @@ def test_documents_made_by_hand_have_offsets_for_places() -> None:
     assert made.locator(0, 5) == "#char=0,5"
     assert reading.extractor_of("nothing") is None
     assert Locator(0, 1, "page=1").place == "page=1"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("signs.txt", "\ue000" * 200_000),  # one word of nothing but signs no language writes
+        ("voices.vtt", "WEBVTT\n\n00:00.000 --> 00:01.000\n" + "<v " * 200_000),
+        ("classes.vtt", "WEBVTT\n\n00:00.000 --> 00:01.000\n<v" + ".a" * 60 + " " * 20_000 + "x"),
+    ],
+)
+def test_text_made_to_be_looked_at_again_and_again_is_read_once(tmp_path: Path, name: str, words: str) -> None:
+    (tmp_path / name).write_text(words, encoding="utf-8")
+    assert len(extract(tmp_path / name).text) > 100
+
+
+def test_each_word_of_a_broken_font_counts_once() -> None:
+    assert suspicious_share("\ue000\ue001 good \ue002x (cid:1)(cid:2)") == 0.75

@@ -1,5 +1,6 @@
 """Files are read in processes of their own, under limits."""
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -38,3 +39,15 @@ def test_a_file_that_takes_too_long_is_given_up_and_the_next_one_is_read(tmp_pat
     assert isinstance(slow, ExtractionError)
     assert slow.kind == "too-slow"
     assert [one.text for one in (found[paths[1]], found[paths[2]])] == ["Words.", "Words."]  # type: ignore[union-attr]
+
+
+def test_a_file_that_holds_something_else_by_now_gives_no_text(tmp_path: Path) -> None:
+    """Its text would be kept under the hash of what it held before."""
+    file = tmp_path / "a.md"
+    file.write_text("Words.", encoding="utf-8")
+    same = hashlib.sha256(b"Words.").hexdigest()
+    ((_, found),) = extract_many([file], contents={file: same})
+    assert isinstance(found, Extracted)
+    ((_, found),) = extract_many([file], contents={file: hashlib.sha256(b"Other words.").hexdigest()})
+    assert isinstance(found, ExtractionError)
+    assert (found.kind, found.problem) == ("failed", "the file changed while it was read")

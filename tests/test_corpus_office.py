@@ -245,3 +245,23 @@ def test_entities_of_xml_are_never_resolved(format_name: str, tmp_path) -> None:
             text = error.problem
         assert "ha" * 8 not in text
         assert "SECRET" not in text
+
+
+def sheet_of(rows: str) -> bytes:
+    written = f'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{rows}</sheetData></worksheet>'
+    plain = workbook(lambda made: made.active.append([1]))
+    return repacked(plain, lambda name, data: written.encode() if name == "xl/worksheets/sheet1.xml" else data)
+
+
+def test_cells_far_apart_are_read_and_too_many_between_them_are_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    far = sheet_of('<row r="1"><c r="B1"><v>1</v></c></row><row r="90000"><c r="ZZ90000"><v>2</v></c></row>')
+    found = read(far, "xlsx")
+    assert found.text == "## Sheet\n\n1\n\n2\n"
+    assert found.locators[-1].place == "sheet=Sheet&range=ZZ90000"
+    monkeypatch.setattr("corpus.extraction.xlsx_files._MOST_CELLS", 100_000)
+    wide = "".join(f'<row r="{row}"><c r="XFD{row}"><v>2</v></c></row>' for row in range(1, 10))
+    assert kind_of(sheet_of(wide), "xlsx") == "too-large"
+
+
+def test_a_row_no_sheet_can_have_is_damage_and_not_waited_for() -> None:
+    assert kind_of(sheet_of('<row r="999999999"><c r="A999999999"><v>1</v></c></row>'), "xlsx") == "damaged"

@@ -15,6 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from odd_folder import closing
 from small_project import WordEncoder, bluffline, cannot_be_found, small_project
 from sqlmodel import Session
 
@@ -447,3 +448,46 @@ def test_watching_takes_up_a_change_and_ends_cleanly_with_ctrl_c(tmp_path):
     assert "1 indexed, 0 failed" in out
     assert "stopped; what is indexed is kept." in out
     assert "Traceback" not in err
+
+
+def test_what_lies_in_a_folder_that_cannot_be_read_now_is_not_called_gone(engine, project, monkeypatch):
+    (project.documents / "sub").mkdir()
+    (project.documents / "vectors.md").rename(project.documents / "sub" / "vectors.md")
+    index(engine, project)
+    with monkeypatch.context() as while_closed:
+        closing(while_closed, project.documents / "sub")
+        said = []
+        done = index(engine, project, say=said.append)
+        assert (done.failed, done.removed) == (1, 0)
+        assert said == ["sub: failed (failed): the folder cannot be read (Permission denied)"]
+        assert states(engine)["sub/vectors.md"] == "indexed"
+        closing(while_closed, project.documents)
+        with pytest.raises(FolderError, match="the documents folder cannot be read"):
+            index(engine, project)
+    assert index(engine, project).removed == 1  # the folder's own line
+    assert "sub" not in states(engine)
+
+
+def test_a_link_to_a_folder_says_that_it_is_one(engine, project):
+    (project.documents / "again").symlink_to(project.documents)
+    index(engine, project)
+    row = files.file(engine, "again")
+    assert (row.kind, row.reason) == ("unsupported", "it is a link to a folder, which is not followed")
+
+
+def test_a_file_that_never_rests_is_left_waiting_after_a_few_tries(engine, project):
+    tries = []
+
+    class Restless(WordEncoder):
+        def encode_documents(self, texts):
+            tries.append(len(texts))
+            (project.documents / "log.md").write_text(f"# Log\n\nLine {len(tries)} of the log.\n")
+            return super().encode_documents(texts)
+
+    (project.documents / "log.md").write_text("# Log\n\nThe first line of the log.\n")
+    index(engine, project, Restless())
+    assert len(tries) < 20
+    row = files.file(engine, "log.md")
+    assert (row.state, row.reason) == ("queued", "the file changed")
+    index(engine, project)
+    assert states(engine)["log.md"] == "indexed"

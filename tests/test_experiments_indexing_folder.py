@@ -33,6 +33,7 @@ def test_names_that_trick_are_refused(name):
         ("Ordner\\Übung 1.md", "Ordner/Übung 1.md"),
         ("cafe\u0301.md", "caf\u00e9.md"),
         ("a..b.md", "a..b.md"),
+        ("نامه\u200cها.md", "نامه\u200cها.md"),
     ],
 )  # fmt: skip
 def test_plain_names_are_kept(name, written):

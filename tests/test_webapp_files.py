@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from html import unescape
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page
@@ -15,6 +16,7 @@ from sqlalchemy import event
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import stream_encode_multipart
 
+from corpus.folder_listing import printable
 from experiments import launching
 from experiments.indexing.indexer import index_documents
 from experiments.models import DEFAULT_MODEL
@@ -323,3 +325,32 @@ def test_the_page_of_many_files_takes_few_statements_and_shows_the_first_hundred
     assert len([one for one in asked if one.lstrip().upper().startswith("SELECT")]) <= 8
     assert "55 more files" in page
     assert "many/149.md" in get(client, "/documents?all=1")
+
+
+def test_a_name_that_is_no_text_is_told_as_such(client, project):
+    token = re.search(r'csrf-token" content="([^"]+)"', client.get("/documents").get_data(as_text=True))[1]
+    body = (
+        b'--x\r\nContent-Disposition: form-data; name="csrf_token"\r\n\r\n' + token.encode() + b"\r\n"
+        b'--x\r\nContent-Disposition: form-data; name="files"; filename="b\xff.md"\r\n\r\nWords.\r\n--x--\r\n'
+    )
+    answer = client.post("/files/upload", data=body, content_type="multipart/form-data; boundary=x")
+    assert answer.status_code == 400
+    assert "a name in it is not valid UTF-8" in answer.get_data(as_text=True)
+    cut_off = client.post("/files/upload", data=body[:-30], content_type="multipart/form-data; boundary=x")
+    assert cut_off.status_code == 400
+    assert not list(project.documents.glob("b*.md"))
+
+
+@pytest.mark.parametrize("name", [" first.md", "gone.md", "two\nlines.md", "b\udcff.md"])
+def test_whatever_the_list_shows_can_be_removed_from_it(client, engine, project, name):
+    path = project.documents / name
+    if name == "gone.md":
+        path.symlink_to("nowhere")
+    else:
+        path.write_text("Words.")
+    index(engine, project)
+    shown = printable(name)
+    assert "No question of the set" in get(client, f"/files/removing?{urlencode({'document': shown})}")
+    assert post(client, "/files/remove", document=shown, questions="0").status_code == 303
+    assert not os.path.lexists(path)
+    assert files.file(engine, shown) is None

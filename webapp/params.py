@@ -12,6 +12,7 @@ from werkzeug.datastructures import MultiDict
 from webapp.errors import PageError
 
 LONGEST_TEXT = 500
+LONGEST_NAME = 4_096  # characters of a path
 MOST_IDS = 200
 
 
@@ -103,7 +104,12 @@ def flag(args: Mapping[str, str], name: str) -> bool:
 
 def text(args: Mapping[str, str], name: str, longest: int = LONGEST_TEXT) -> str:
     """Free text without surrounding white space."""
-    raw = (args.get(name) or "").strip()
+    return exact({name: (args.get(name) or "").strip()}, name, longest)
+
+
+def exact(args: Mapping[str, str], name: str, longest: int = LONGEST_NAME) -> str:
+    """Text as it was given, the id of a document mostly: a file's name may begin or end with a space."""
+    raw = args.get(name) or ""
     if len(raw) > longest:
         raise BadParameterError(name, raw, f"at most {longest} characters")
     return raw

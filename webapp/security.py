@@ -7,8 +7,10 @@ import hmac
 import secrets
 from collections.abc import Collection
 from functools import lru_cache
+from typing import Any
 
-from flask import Flask, Response, current_app, g, request, session
+from flask import Flask, Request, Response, current_app, g, request, session
+from werkzeug.formparser import FormDataParser
 
 from webapp.errors import PageError
 
@@ -80,6 +82,33 @@ class ForgedFormError(PageError):
         )
 
 
+class UnreadableFormError(PageError):
+    """A form that was sent in no way a browser sends one."""
+
+    title = "This form cannot be read"
+
+    def __init__(self, error: ValueError) -> None:
+        """Say what is wrong with it."""
+        is_name = isinstance(error, UnicodeDecodeError)
+        super().__init__(
+            "Nothing was changed: " + ("a name in it is not valid UTF-8." if is_name else f"{error}."),
+            "Rename the file and send it again." if is_name else "Load the page again and send the form once more.",
+        )
+
+
+class _FormParser(FormDataParser):
+    """A parser that says what is wrong with a form, where Flask's own takes such a form for an empty one."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{**options, "silent": False})
+
+
+class FormRequest(Request):
+    """A request whose form is read whole or refused."""
+
+    form_data_parser_class = _FormParser
+
+
 def loopback_hosts(port: int) -> frozenset[str]:
     """The Host headers of a dashboard on this machine."""
     names = ("127.0.0.1", "localhost", "[::1]")
@@ -89,6 +118,7 @@ def loopback_hosts(port: int) -> frozenset[str]:
 
 def protect(app: Flask, allowed_hosts: Collection[str]) -> None:
     """Check every request and finish every response of an application."""
+    app.request_class = FormRequest
     allowed = app.extensions[HOSTS] = frozenset(host.lower() for host in allowed_hosts)
 
     @app.before_request
@@ -118,7 +148,11 @@ def _check_token() -> None:
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in {"same-origin", "none"}:
         raise ForgedFormError("it was sent by another web site")
     expected = session.get("csrf")
-    sent = request.headers.get(TOKEN_HEADER) or request.form.get(TOKEN_FIELD)
+    try:
+        form = request.form
+    except ValueError as error:
+        raise UnreadableFormError(error) from error
+    sent = request.headers.get(TOKEN_HEADER) or form.get(TOKEN_FIELD)
     if not expected:
         raise ForgedFormError("your session has ended or the server was started anew")
     if not sent:

@@ -17,6 +17,7 @@ _SUSPICIOUS = re.compile(
 _SLICES = 20
 _SLICE = 10_000  # characters
 _FOUND = ("markdown", "text")
+_SPACE = re.compile(r"\s")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxzBCDFGHJKLMNPQRSTVWXZ]{8,}")
 
 
@@ -44,14 +45,16 @@ def suspicious_share(text: str) -> float:
         text = " ".join([text[start : start + _SLICE] for start in range(0, _SLICES * step, step)])
     if text.isascii() and not _CONSONANTS.search(text) and "(cid:" not in text:
         return 0.0
-    found = sorted(
-        {_word_start(text, match.start()) for kind in (_SUSPICIOUS, _CONSONANTS) for match in kind.finditer(text)}
-    )
     words = len(text.split())
-    return round(len(found) / words, 4) if words else 0.0
+    return round(_words_with_marks(text) / words, 4) if words else 0.0
 
 
-def _word_start(text: str, at: int) -> int:
-    while at > 0 and not text[at - 1].isspace():
-        at -= 1
-    return at
+def _words_with_marks(text: str) -> int:
+    """Count words that hold a suspicious sign, each once; a text that is one word costs no more than another."""
+    found, counted_to = 0, 0
+    for start in sorted(match.start() for kind in (_SUSPICIOUS, _CONSONANTS) for match in kind.finditer(text)):
+        if start >= counted_to:
+            space = _SPACE.search(text, start)
+            counted_to = space.start() if space else len(text)
+            found += 1
+    return found

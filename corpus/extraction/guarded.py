@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
@@ -33,7 +33,10 @@ _KILLED = (signal.SIGABRT, getattr(signal, "SIGKILL", signal.SIGABRT))  # what r
 
 
 def extract_many(
-    paths: Sequence[Path], limits: Limits | None = None, begun: Callable[[Path], object] = lambda _: None
+    paths: Sequence[Path],
+    limits: Limits | None = None,
+    begun: Callable[[Path], object] = lambda _: None,
+    contents: Mapping[Path, str] | None = None,
 ) -> Iterator[tuple[Path, Extracted | ExtractionError]]:
     """Read many files, several at a time; yield each as it is done, so that a slow one delays no other.
 
@@ -41,8 +44,9 @@ def extract_many(
         paths: The files.
         limits: What one of them may cost.
         begun: Told of each file when its reading begins, from the thread that waits for it.
+        contents: SHA-256 of what a file is known to hold; where it holds something else by now, it failed.
     """
-    limits = limits or Limits()
+    limits, contents = limits or Limits(), contents or {}
     if not paths:
         return
     count = min(len(paths), limits.processes or min(os.cpu_count() or 1, _MOST_PROCESSES))
@@ -55,7 +59,7 @@ def extract_many(
         reader = idle.get()
         try:
             begun(path)
-            return reader.read(path)
+            return reader.read(path, contents.get(path, ""))
         except ExtractionError as error:
             return error
         finally:
@@ -81,7 +85,7 @@ class _Reader:
         self._files = 0
         self._closed = False
 
-    def read(self, path: Path) -> Extracted:
+    def read(self, path: Path, sha256: str = "") -> Extracted:
         if self._closed:
             raise ExtractionError("failed", "reading was stopped", "Try again.")
         if self._process is None:
@@ -97,7 +101,7 @@ class _Reader:
         timer.daemon = True
         timer.start()
         try:
-            answer = _ask(process, path, self._limits)
+            answer = _ask(process, path, sha256, self._limits)
         finally:
             timer.cancel()
         self._files += 1
@@ -158,9 +162,9 @@ def _start() -> subprocess.Popen[bytes]:
     )
 
 
-def _ask(process: subprocess.Popen[bytes], path: Path, limits: Limits) -> dict[str, Any] | None:
+def _ask(process: subprocess.Popen[bytes], path: Path, sha256: str, limits: Limits) -> dict[str, Any] | None:
     """Return the process's answer; None where it ended without one."""
-    request = {"path": os.fsencode(path.absolute()).hex(), "limits": asdict(limits)}
+    request = {"path": os.fsencode(path.absolute()).hex(), "sha256": sha256, "limits": asdict(limits)}
     if process.stdin is None or process.stdout is None:  # both are pipes
         return None
     try:

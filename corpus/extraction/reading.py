@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -46,9 +47,9 @@ class _Rules(NamedTuple):
 _RULES: Mapping[str, _Rules] = {
     "markdown": _Rules(EXTRACTOR, "text_files"),
     "text": _Rules(EXTRACTOR, "text_files"),
-    "csv": _Rules("csv/1", "csv_files"),
-    "vtt": _Rules("subtitles/1", "subtitles"),
-    "srt": _Rules("subtitles/1", "subtitles"),
+    "csv": _Rules("csv/1", "csv_files", guarded=True),
+    "vtt": _Rules("subtitles/1", "subtitles", guarded=True),
+    "srt": _Rules("subtitles/1", "subtitles", guarded=True),
     "html": _Rules("html/1", "html_files", "selectolax", guarded=True),
     "epub": _Rules("epub/1", "epub_files", "selectolax", guarded=True),
     "pdf": _Rules("pdf/2", "pdf_files", "pypdfium2", guarded=True),
@@ -107,16 +108,24 @@ def extractor_of(format_name: str) -> str | None:
     return reader_for(format_name).extractor if format_name in _RULES else None
 
 
-def extract(path: Path, limits: Limits | None = None) -> Extracted:
+def extract(path: Path, limits: Limits | None = None, sha256: str = "") -> Extracted:
     """Read a file, by its content first and its suffix second.
 
+    Args:
+        path: The file.
+        limits: What it may cost.
+        sha256: Of the bytes that are meant; empty for whatever the file holds now.
+
     Raises:
-        ExtractionError: If there is no text to be had of it, with the reason.
+        ExtractionError: If there is no text to be had of it, with the reason; also if it holds other bytes by now.
         OSError: If it cannot be read.
     """
     limits = limits or Limits()
     reader = reader_of(path)
-    return extract_bytes(read_limited(path, limits), reader, limits)
+    data = read_limited(path, limits)
+    if sha256 and hashlib.sha256(data).hexdigest() != sha256:
+        raise ExtractionError("failed", "the file changed while it was read", "Index it again once it rests.")
+    return extract_bytes(data, reader, limits)
 
 
 def extract_bytes(data: bytes, reader: Reader, limits: Limits) -> Extracted:

@@ -19,7 +19,7 @@ _PAUSE = 2.0  # seconds of silence after which a paragraph begins
 _LONG = 600  # characters after which a paragraph ends with the next sentence
 _TIME = re.compile(r"(?:(\d{1,4}):)?([0-5]?\d):([0-5]?\d)[.,](\d{1,3})$")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<\d[\d:.]*>|\{\\[^{}]*\}")
-_VOICE = re.compile(r"<v(?:\.[^\s>]+)*\s+([^>]+)>")
+_VOICE = re.compile(r"<v(?:\.[^\s.<>]*)*\s([^<>]+)>")  # no part of it may match what the next one does
 _NOT_CUES = ("NOTE", "STYLE", "REGION")
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)]*$")
 

@@ -32,13 +32,13 @@ def main() -> None:
         limits = Limits(**request["limits"])
         _limit_memory(limits.memory_megabytes)
         _limit_time(limits.seconds + _GRACE)
-        _send(answers, _answer(Path(os.fsdecode(bytes.fromhex(request["path"]))), limits))
+        _send(answers, _answer(Path(os.fsdecode(bytes.fromhex(request["path"]))), limits, request["sha256"]))
         _limit_time(0)
 
 
-def _answer(path: Path, limits: Limits) -> dict[str, Any]:
+def _answer(path: Path, limits: Limits, sha256: str) -> dict[str, Any]:
     try:
-        return {"extracted": extracted_as_json(extract(path, limits))}
+        return {"extracted": extracted_as_json(extract(path, limits, sha256))}
     except ExtractionError as error:
         facts = (error.kind, error.problem, error.advice, error.line, error.value)
     except MemoryError:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from openpyxl import load_workbook
+from openpyxl.cell.read_only import EMPTY_CELL
 from openpyxl.utils.exceptions import InvalidFileException
 
 from corpus.extraction.archives import DAMAGE, checked_archive, read_part
@@ -18,6 +19,9 @@ from corpus.extraction.extracted import Extracted, Extraction, ExtractionError
 from corpus.extraction.limits import Limits
 from corpus.extraction.tables import Cell, Sheet, sheet_blocks
 
+_LAST_ROW = 1_048_576  # of any sheet
+_MOST_CELLS = 20_000_000  # of one sheet, the empty ones between others counted
+_EMPTY = Cell("")
 _ANEW = "Open it in the program it was written with and save it anew."
 _SHEET_PART = re.compile(r"xl/worksheets/[^/]+\.xml$")
 _DECLARATIONS = tuple("<!DOCTYPE".encode(encoding) for encoding in ("ascii", "utf-16-le", "utf-16-be"))
@@ -46,6 +50,8 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
                 continue
             found = list(sheet_blocks(_sheet(sheet), named=True))
             blocks += found
+    except ExtractionError:
+        raise
     except DAMAGE as error:
         raise ExtractionError("damaged", f"a sheet cannot be read ({error})", _ANEW) from None
     finally:
@@ -93,8 +99,21 @@ def _sheet(sheet: Any) -> Sheet:
 
 
 def _rows(sheet: Any) -> Iterator[list[Cell]]:
-    for row in sheet.iter_rows():
-        yield [_cell(cell) for cell in row]
+    """Yield every row up to its last cell.
+
+    Raises:
+        ExtractionError: If a few cells far apart would fill the memory with the empty ones between them.
+    """
+    cells = 0
+    for number, row in enumerate(sheet.iter_rows(), start=1):
+        if number > _LAST_ROW:
+            problem = f"a sheet has a row below {_LAST_ROW:,}, the last one there can be"
+            raise ExtractionError("damaged", problem, _ANEW, None, sheet.title)
+        cells += len(row)
+        if cells > _MOST_CELLS:
+            problem, advice = f"a sheet reaches over more than {_MOST_CELLS:,} cells", "Remove its far-off cells."
+            raise ExtractionError("too-large", problem, advice, None, sheet.title)
+        yield [_EMPTY if cell is EMPTY_CELL else _cell(cell) for cell in row]
 
 
 def _cell(cell: Any) -> Cell:
@@ -102,7 +121,7 @@ def _cell(cell: Any) -> Cell:
     value = cell.value
     match value:
         case None:
-            return Cell("")
+            return _EMPTY
         case bool():
             shown = "TRUE" if value else "FALSE"
         case int() | float():

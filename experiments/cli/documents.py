@@ -202,7 +202,7 @@ def remove(context: click.Context, folder: Path | None, document_id: str, force:
     project = _project(context, folder)
     with _told():
         folders.require_own_folder(project)
-        if folders.file_of(project, document_id) is None:
+        if folders.entry_of(project, document_id) is None:
             raise _RefusedError(f"there is no document {document_id!r}; `bluffline documents` lists them")
         pointing = folders.questions_about(project, document_id)
         for query in pointing:

@@ -11,6 +11,7 @@ from typing import IO, NamedTuple
 
 from corpus.collection import is_collection
 from corpus.extraction.limits import MEGABYTE
+from corpus.folder_listing import list_folder
 from corpus.questions import Query, load_questions
 from experiments.project import Project
 
@@ -18,6 +19,7 @@ LONGEST_PART = 255  # bytes of one name, as file systems have it
 DEEPEST = 20
 _BLOCK = 1 << 20
 _RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[\d¹²³]) *(\..*)?", re.IGNORECASE)
+_JOINERS = "\u200c\u200d"  # between letters of Persian and parts of emoji
 _FORBIDDEN = frozenset('<>:"|?*')
 
 
@@ -61,7 +63,7 @@ def safe_id(name: str) -> str:
         problem = "has an empty part"
     elif any(part.startswith(".") for part in parts):
         problem = "is hidden: it begins with a dot"
-    elif any(unicodedata.category(sign) in ("Cc", "Cs", "Cf") or sign in _FORBIDDEN for sign in written):
+    elif any(_is_refused(sign) for sign in written):
         problem = "has signs in it that a file's name cannot have everywhere"
     elif any(part != part.strip() or part.endswith(".") or _RESERVED.fullmatch(part) for part in parts):
         problem = "cannot be a file's name on every system"
@@ -70,6 +72,10 @@ def safe_id(name: str) -> str:
     if problem:
         raise FolderRefusedError(f"{shown} {problem}: give it a plain name")
     return PurePosixPath(written).as_posix()
+
+
+def _is_refused(sign: str) -> bool:
+    return sign in _FORBIDDEN or (unicodedata.category(sign) in ("Cc", "Cs", "Cf") and sign not in _JOINERS)
 
 
 def add(project: Project, name: str, source: IO[bytes], *, replace: bool = False) -> Added:
@@ -123,8 +129,9 @@ def remove(project: Project, document_id: str) -> None:
         FolderRefusedError: If there is no such file, or the folder is not ours.
         OSError: If it cannot be removed.
     """
-    target = _inside(project, document_id)
-    if not target.is_file() and not target.is_symlink():
+    _inside(project, document_id)
+    target = entry_of(project, document_id)
+    if target is None:
         raise FolderRefusedError(f"there is no document {document_id!r} in {project.documents}")
     target.unlink()
 
@@ -165,6 +172,19 @@ def file_of(project: Project, document_id: str) -> Path | None:
         return path if inside and not hidden and path.is_file() else None
     except (OSError, ValueError, RuntimeError):  # a NUL in it, a loop of links
         return None
+
+
+def entry_of(project: Project, document_id: str) -> Path | None:
+    """What can be taken out of the documents folder under a document's id.
+
+    That is a document's file, or whatever else the index lists: links that lead nowhere, files whose name is shown in
+    other signs than it is made of. None where there is nothing.
+    """
+    there = file_of(project, document_id)
+    if there is not None:
+        return there
+    others = (one.path for one in list_folder(project.documents).others if one.name == document_id)
+    return next((path for path in others if path.is_symlink() or not path.is_dir()), None)
 
 
 def _inside(project: Project, document_id: str) -> Path:

@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import PurePosixPath
@@ -21,7 +22,7 @@ from corpus.headings import headings
 from experiments.chunking import chunk_document
 from experiments.embedding import embed, missing, open_cache
 from experiments.indexing.progress import IndexingProgress
-from experiments.indexing.scanning import Changes, Seen, changes, look, look_into
+from experiments.indexing.scanning import Seen, changes, look, look_into
 from experiments.indexing.stamps import Stamps
 from experiments.models import Encoder
 from experiments.processes import lives, utc
@@ -37,6 +38,7 @@ Say = Callable[[str], object]
 _SILENT = 900.0  # seconds; far longer than one file may take
 _PATIENCE = 0.5  # seconds between two looks whether another indexing has ended
 _ROUNDS = 1_000  # of looking again for what came in the meantime
+_MOST_READS = 3  # of one file in one run
 
 
 class FolderError(Exception):
@@ -145,20 +147,25 @@ class _Indexer:
         self._progress, self._say = progress, say
         self._stamps = Stamps(PIPELINE, encoder.stamp)
         self._collected: dict[str, Document] = {}  # where all documents lie in one file
+        self._closed: tuple[str, ...] = ()  # folders that cannot be read
+        self._reads: Counter[str] = Counter()
         self._counts = {"indexed": 0, "failed": 0, "removed": 0, "embedded": 0}
 
     def run(self) -> Indexed:
         for _ in range(_ROUNDS):  # a folder that never rests must not hold a process for ever
-            found = self._look()
-            if not found.todo:
+            # A file that changes all the time is left waiting, as the page says, for the next run.
+            todo = [seen for seen in self._look() if self._reads[seen.file.name] < _MOST_READS]
+            if not todo:
                 break
-            self._read(found.todo)
+            self._reads.update(seen.file.name for seen in todo)
+            self._progress.expect(len(todo))
+            self._read(todo)
         return Indexed(**self._counts)
 
-    def _look(self) -> Changes:
-        """See what is to be done and write it down, so that a page can show what waits."""
+    def _look(self) -> tuple[Seen, ...]:
+        """Return what has to be read, and write it down, so that a page can show what waits."""
         self._progress.stage("looking at the folder")
-        found = changes(self._seen(), store.files(self._engine), self._stamps)
+        found = changes(self._seen(), store.files(self._engine), self._stamps, self._closed)
         if found.gone:
             store.remove_files(self._engine, found.gone)
             self._counts["removed"] += len(found.gone)
@@ -169,8 +176,7 @@ class _Indexer:
             store.set_state(self._engine, [name], STALE, reason=why)
         for seen in found.changed:
             self._set(seen, QUEUED, reason="the file changed")
-        self._progress.expect(len(found.todo))
-        return found
+        return found.todo
 
     def _seen(self) -> dict[str, Seen]:
         project = self._project
@@ -183,6 +189,7 @@ class _Indexer:
         listing = list_folder(project.documents)
         if listing.problem:
             raise FolderError(f"{project.documents}: {listing.problem}")
+        self._closed = listing.closed
         return look(project, listing)
 
     def _read(self, todo: Sequence[Seen]) -> None:

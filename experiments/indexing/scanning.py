@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -79,7 +80,8 @@ def look_into(collection: Sequence[Document]) -> dict[str, Seen]:
 
 
 def _seen(project: Project, file: SourceFile, fault: Fault | None) -> Seen:
-    if fault is not None and file.path.is_symlink():  # its target is none of ours, and may never end
+    if fault is not None and os.path.islink(file.path):  # noqa: PTH114 - Path's own raises where it may not look
+        # its target is none of ours, and may never end
         size, sha256 = (
             0,
             hashlib.sha256(f"link to {file.path.readlink()}".encode("utf-8", "surrogateescape")).hexdigest(),
@@ -97,8 +99,15 @@ def extractor_for(path: Path) -> str | None:
         return None
 
 
-def changes(seen: Mapping[str, Seen], rows: Sequence[FileRow], now: Stamps) -> Changes:
-    """Set the folder beside the index; what failed is left as it is while file and extractor are the same."""
+def changes(seen: Mapping[str, Seen], rows: Sequence[FileRow], now: Stamps, closed: Sequence[str] = ()) -> Changes:
+    """Set the folder beside the index; what failed is left as it is while file and extractor are the same.
+
+    Args:
+        seen: The files of the folder, by id.
+        rows: What the index knows.
+        now: What an index made now would be made with.
+        closed: Folders that cannot be read: nobody knows whether what lies in them is gone.
+    """
     known = {row.document_id: row for row in rows}
     new = tuple(one for name, one in seen.items() if name not in known)
     changed, waiting, stale = [], [], {}
@@ -112,7 +121,8 @@ def changes(seen: Mapping[str, Seen], rows: Sequence[FileRow], now: Stamps) -> C
             waiting.append(one)
         elif row.state != FAILED and (why := why_stale(row, now) or _old_content(row, one)):
             stale[name] = (one, why)
-    gone = tuple(name for name in known if name not in seen)
+    hidden = tuple(f"{name}/" for name in closed)
+    gone = tuple(name for name in known if name not in seen and not name.startswith(hidden))
     return Changes(new, tuple(changed), tuple(waiting), stale, gone)
 
 
@@ -121,6 +131,13 @@ def _old_content(row: FileRow, seen: Seen) -> str:
 
 
 def _unsupported(file: SourceFile, *, media: bool) -> Fault:
+    """Say why nobody reads a file that has no fault."""
+    if file.path.is_symlink():
+        problem, advice = (
+            "it is a link to a folder, which is not followed",
+            "Copy the folder itself, or remove the link.",
+        )
+        return Fault(file.path.as_posix(), None, "", problem, advice, "unsupported")
     if not file.path.is_file():
         problem = "it is no file that holds something: a pipe, a socket or a device"
         return Fault(file.path.as_posix(), None, "", problem, "Take it out of the folder.", "unsupported")

@@ -73,7 +73,7 @@ def document(document_id: str) -> Response:
 def chunks(form: Format) -> Response:
     """The chunks of one document as a file."""
     sweep, _ = document_reads.sweep_asked_for()
-    return exports.respond(sheets.table(document_reads.sheet(sweep, params.text(request.args, "document"))), form)
+    return exports.respond(sheets.table(document_reads.sheet(sweep, params.exact(request.args, "document"))), form)
 
 
 def _sweep() -> tuple[SweepRow, SweepRow | None]:

@@ -109,7 +109,7 @@ def index() -> Response:
 @blueprint.post("/files/retry")
 def retry() -> Response:
     """Try one failed document again, or all of them."""
-    wanted = params.text(request.form, "document")
+    wanted = params.exact(request.form, "document")
     try:
         try_again(dashboard().engine, [wanted] if wanted else None)
     except KeyError as error:
@@ -130,14 +130,14 @@ def cancel(indexing_id: int) -> Response:
 @blueprint.get("/files/removing")
 def removing() -> Response:
     """What removing a document would cost, and the button that does it."""
-    return rendering.page("files_removing", _removing(params.text(request.args, "document", 2_000)))
+    return rendering.page("files_removing", _removing(params.exact(request.args, "document")))
 
 
 @blueprint.post("/files/remove")
 def remove() -> Response:
     """Remove a document, once the questions that point to it were seen."""
     project = file_reads.changeable_project()
-    context = _removing(params.text(request.form, "document", 2_000))
+    context = _removing(params.exact(request.form, "document"))
     seen = params.integer(request.form, "questions", 0, 10**9, 0)
     if seen != len(context.questions):  # others than were warned of
         return rendering.page("files_removing", context, status=409)
@@ -163,7 +163,7 @@ def page_image(number: int, document_id: str) -> Response:
 
 def _removing(document_id: str) -> RemovingContext:
     project = file_reads.changeable_project()
-    if folder.file_of(project, document_id) is None:
+    if folder.entry_of(project, document_id) is None:
         raise file_serving.NoFileError(document_id)
     pointing = folder.questions_about(project, document_id)
     return RemovingContext(
