@@ -14,7 +14,8 @@ from worlds import BLIND, BREAD, DOCUMENTS, MODEL, QUERIES, SECTIONS, KeywordEnc
 from experiments.asking.generation import Generated, GeneratorStamp
 from experiments.deciding.choosing import ByHand
 from experiments.deciding.decisions import decision_from, record
-from experiments.deciding.evidence import Terms, consider, find_combination
+from experiments.deciding.evidence import Terms, consider
+from experiments.deciding.finding import find_combination
 from experiments.lexical import BM25Settings
 from experiments.reading import load_sweep
 from store.decisions import decision_in_force

@@ -22,7 +22,8 @@ from web_worlds import BM25_A, DENSE_A, KEYS, reviewed
 from experiments import second_bench, workbench
 from experiments.deciding.choosing import ByHand
 from experiments.deciding.decisions import decision_from, record
-from experiments.deciding.evidence import Terms, consider, find_combination
+from experiments.deciding.evidence import Terms, consider
+from experiments.deciding.finding import find_combination
 from experiments.indexing.indexer import index_documents
 from experiments.models import DEFAULT_MODEL
 from experiments.project import Project

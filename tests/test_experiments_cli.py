@@ -494,6 +494,9 @@ def test_sync_exchanges_and_says_what(command: Command, tmp_path: Path, monkeypa
         "bluffline: x: bad\n",
     )
 
+    answers(Synced(pushed=2, unchanged=2))
+    assert command("sync", "--push").out == "Logged: what changed of 2 sweeps (every run was there already).\n"
+
     def away(*_: object, **__: object) -> None:
         raise TrackingError("MLflow at http://x cannot be written to: refused")
 

@@ -10,7 +10,8 @@ from sqlalchemy import Engine
 from experiments.deciding.choosing import ByHand
 from experiments.deciding.decision_tags import DecisionLedger, tags
 from experiments.deciding.decisions import decision_from, record
-from experiments.deciding.evidence import Terms, consider, find_combination
+from experiments.deciding.evidence import Terms, consider
+from experiments.deciding.finding import find_combination
 from experiments.reading import load_sweep
 from experiments.tracking import TrackingError
 from store.decisions import decision_in_force

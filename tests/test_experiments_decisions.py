@@ -14,14 +14,8 @@ from sqlalchemy import Engine
 
 from experiments.deciding.choosing import AtMost, ByHand, Cheapest, NotCertifiableError, Way
 from experiments.deciding.decisions import decided_at, decision_from, on_decision, record
-from experiments.deciding.evidence import (
-    DecisionError,
-    Terms,
-    consider,
-    evidence_record,
-    find_combination,
-    sentences_on,
-)
+from experiments.deciding.evidence import DecisionError, Terms, consider, evidence_record, sentences_on
+from experiments.deciding.finding import find_combination
 from experiments.deciding.validity import Validity, corpora_it_holds_on, decision_validity, judge
 from experiments.outcomes import Outcome
 from experiments.reading import load_sweep
@@ -142,10 +136,25 @@ def test_a_combination_is_found_by_its_key_or_by_what_sets_it_apart(engine: Engi
     loaded = load_sweep(engine, add_sweep(engine, {DENSE: OUTCOMES, BM25: OUTCOMES, HYBRID: None}))
     assert find_combination(loaded, BM25).key == BM25
     assert find_combination(loaded, strategy="E", retriever="dense").key == DENSE
-    with pytest.raises(DecisionError, match=f"no combination 'Q/bm25'; it has\n  {DENSE}\n  E/bm25$"):
+    with pytest.raises(DecisionError, match=r"sweep 1 has no combination 'Q/bm25'; near it is E/bm25$"):
         find_combination(loaded, "Q/bm25")
-    with pytest.raises(DecisionError, match="several combinations of sweep 1 fit"):
+    with pytest.raises(DecisionError, match=r"no combination 'x'; it has 3, and `bluffline show` lists them$"):
+        find_combination(loaded, "x")
+    with pytest.raises(DecisionError, match=r"sweep 1 has no strategy 'Z'; it has E$"):
+        find_combination(loaded, strategy="Z")
+    with pytest.raises(DecisionError, match=r"has no model 'x' with strategy 'E' and retriever 'bm25'; it has none$"):
+        find_combination(loaded, strategy="E", retriever="bm25", model="x")
+    with pytest.raises(
+        DecisionError,
+        match=r"sweep 1 has 3 combinations with strategy 'E'; name its retriever too: dense, bm25 or hybrid$",
+    ):
         find_combination(loaded, strategy="E")
+    with pytest.raises(
+        DecisionError, match=r"sweep 1 has 3 combinations; name its retriever too: dense, bm25 or hybrid$"
+    ):
+        find_combination(
+            loaded,
+        )
     with pytest.raises(DecisionError, match="it is failed \\(the model was not found\\)"):
         find_combination(loaded, HYBRID)
 

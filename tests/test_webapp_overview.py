@@ -20,7 +20,8 @@ from web_worlds import BM25_E, DENSE_A, DENSE_E, HYBRID_E, reviewed
 from experiments import launching
 from experiments.deciding.choosing import ByHand
 from experiments.deciding.decisions import decision_from, record
-from experiments.deciding.evidence import Terms, consider, find_combination
+from experiments.deciding.evidence import Terms, consider
+from experiments.deciding.finding import find_combination
 from experiments.reading import load_sweep
 from experiments.thresholds import read_thresholds
 from store import reads, syncs, writes

@@ -8,7 +8,8 @@ from own_world import STRANGE, measured
 from experiments.asking.asker import Asker, DecisionMismatchError
 from experiments.deciding.choosing import ByHand, choose
 from experiments.deciding.decisions import decision_from, record
-from experiments.deciding.evidence import Terms, consider, find_combination
+from experiments.deciding.evidence import Terms, consider
+from experiments.deciding.finding import find_combination
 from experiments.reading import load_sweep
 from store.decisions import decision_in_force
 from webapp.app import create_app

@@ -14,7 +14,8 @@ from web_worlds import BM25_E, DENSE_A, DENSE_E, HYBRID_E, KS, reviewed
 
 from experiments.deciding.choosing import ByHand
 from experiments.deciding.decisions import decision_from, record
-from experiments.deciding.evidence import Terms, consider, find_combination
+from experiments.deciding.evidence import Terms, consider
+from experiments.deciding.finding import find_combination
 from experiments.exchange.rebuilding import rebuild
 from experiments.reading import load_sweep
 from store.decisions import decision_in_force

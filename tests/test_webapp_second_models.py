@@ -20,7 +20,8 @@ from experiments.conditions import Combination
 from experiments.deciding.choosing import ByHand
 from experiments.deciding.decision_export import config
 from experiments.deciding.decisions import decision_from
-from experiments.deciding.evidence import Terms, consider, find_combination
+from experiments.deciding.evidence import Terms, consider
+from experiments.deciding.finding import find_combination
 from experiments.deciding.validity import judge
 from experiments.models import ModelError
 from experiments.project import Project

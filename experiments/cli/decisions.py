@@ -16,7 +16,8 @@ from sqlalchemy import Engine
 from experiments.cli.decide_options import Asked, decide_options
 from experiments.deciding.choosing import Choice, NotCertifiableError
 from experiments.deciding.decisions import decision_from, on_decision, record
-from experiments.deciding.evidence import DecisionError, Evidence, consider, find_combination, sentences_on
+from experiments.deciding.evidence import DecisionError, Evidence, consider, sentences_on
+from experiments.deciding.finding import find_combination
 from experiments.deciding.validity import decision_validity
 from experiments.project import Project, open_project
 from experiments.reading import LoadedSweep, UnknownSweepError, arm_of, load_sweep

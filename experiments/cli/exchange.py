@@ -54,7 +54,7 @@ def _sync(project: Project, push: bool, pull: bool) -> tuple[str, ...]:
         _tell(
             "Logged",
             [
-                (done.pushed, f"{plural(done.pushed, 'sweep')} with {plural(done.runs, 'run')}"),
+                (done.pushed, _pushed(done.pushed, done.runs)),
                 (done.decisions_pushed, plural(done.decisions_pushed, "decision")),
             ],
             "Everything is logged.",
@@ -75,6 +75,12 @@ def _sync(project: Project, push: bool, pull: bool) -> tuple[str, ...]:
     for note in done.notes:
         click.echo(note)
     return done.faults
+
+
+def _pushed(sweeps: int, runs: int) -> str:
+    """A sweep may have changed since its runs were logged: it went on elsewhere, ended, or its database has moved."""
+    named = plural(sweeps, "sweep")
+    return f"{named} with {plural(runs, 'run')}" if runs else f"what changed of {named} (every run was there already)"
 
 
 def _tell(what: str, counted: list[tuple[int, str]], nothing: str) -> None:

@@ -72,36 +72,6 @@ class Evidence(NamedTuple):
         return choose(self.outcomes, self.grid, way, seed=self.sweep.settings["seed"])
 
 
-def find_combination(
-    loaded: LoadedSweep,
-    key: str | None = None,
-    *,
-    strategy: str | None = None,
-    retriever: str | None = None,
-    model: str | None = None,
-    scorer: str | None = None,
-) -> CombinationRow:
-    """The one combination that fits what is given; by its key or by its parts.
-
-    Raises:
-        DecisionError: If none fits, several do, or the one that fits has no numbers. What there is is listed.
-    """
-    wanted = {"key": key, "strategy": strategy, "retriever": retriever, "model": model, "scorer": scorer}
-    given = {name: value for name, value in wanted.items() if value is not None}
-    found = [row for row in loaded.combinations if all(getattr(row, name) == value for name, value in given.items())]
-    if len(found) == 1 and found[0].state == "recorded":
-        return found[0]
-    asked = ", ".join(f"{name} {value!r}" for name, value in given.items()).replace("key ", "") or "nothing was named"
-    there = "\n".join(f"  {row.key}" for row in (found if len(found) > 1 else loaded.recorded))
-    sweep = f"sweep {loaded.sweep.id}"
-    if not found:
-        raise DecisionError(f"{sweep} has no combination {asked}; it has\n{there}")
-    if len(found) > 1:
-        raise DecisionError(f"several combinations of {sweep} fit ({asked}); name one of\n{there}")
-    reason = f" ({found[0].reason})" if found[0].reason else ""
-    raise DecisionError(f"{found[0].key} has no numbers in {sweep}: it is {found[0].state}{reason}; there are\n{there}")
-
-
 def consider(loaded: LoadedSweep, combination: CombinationRow, terms: Terms, also: Sequence[float] = ()) -> Evidence:
     """Read everything a choice rests on.
 

@@ -21,7 +21,8 @@ from sqlalchemy import Connection, Engine
 from experiments.conditions import DEFAULT_RETRIEVERS, PRESETS, Combination, Strategy, grid
 from experiments.deciding.choosing import Cheapest, Way
 from experiments.deciding.decisions import decision_from, record
-from experiments.deciding.evidence import Terms, consider, find_combination
+from experiments.deciding.evidence import Terms, consider
+from experiments.deciding.finding import find_combination
 from experiments.outcomes import Outcome
 from experiments.reading import load_sweep
 from experiments.recording import document_rows, query_rows

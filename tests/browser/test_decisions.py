@@ -8,7 +8,8 @@ from web_worlds import DENSE_E, HYBRID_E, reviewed
 
 from experiments.deciding.choosing import ByHand, Cheapest
 from experiments.deciding.decisions import decision_from, record
-from experiments.deciding.evidence import Terms, consider, find_combination
+from experiments.deciding.evidence import Terms, consider
+from experiments.deciding.finding import find_combination
 from experiments.reading import load_sweep
 from store.engine import open_store
 
