@@ -13,15 +13,21 @@ _HREF = re.compile(r'<a\b[^>]*\bhref="([^"#][^"]*)"')
 _PLACE = re.compile(r"\d+|(?<=/queries/)[^/?]+|(?<=/documents/)[^?]+")
 
 
-def walk(app: Flask, each: int = 2) -> dict[str, TestResponse]:
-    """Answers by address: every kind of page is opened `each` times, not each of hundreds of questions."""
+def walk(app: Flask, each: int = 2, but: str | None = None) -> dict[str, TestResponse]:
+    """Answers by address: every kind of page is opened `each` times, not each of hundreds of questions.
+
+    Args:
+        app: The dashboard.
+        each: How often a kind of page is opened.
+        but: How addresses begin that are not.
+    """
     client, waiting = app.test_client(), ["/"]
     found: dict[str, TestResponse] = {}
     kinds: dict[tuple[str, tuple[str, ...]], int] = {}
     while waiting:
         address = waiting.pop(0)
         parts = urlsplit(address)
-        if parts.scheme or parts.netloc or address in found:
+        if parts.scheme or parts.netloc or address in found or (but and address.startswith(but)):
             continue
         kind = (_PLACE.sub("*", parts.path), tuple(sorted(one.split("=")[0] for one in parts.query.split("&"))))
         if kinds.get(kind, 0) >= each:

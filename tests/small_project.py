@@ -158,6 +158,6 @@ def bluffline(*arguments: str | Path, cwd: Path, **environment: str) -> subproce
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,  # of a machine with much else to do
         check=False,
     )

@@ -429,7 +429,7 @@ def test_a_reader_that_stops_reading_is_no_error(command: Command, tmp_path: Pat
 
 @pytest.mark.model
 def test_the_whole_of_it_with_the_real_model_and_a_real_ledger_in_a_process_of_its_own(tmp_path: Path) -> None:
-    import mlflow
+    from mlflow import MlflowClient
 
     make_project(tmp_path)
     environment = {"BLUFFLINE_STORE_URL": "", "MLFLOW_TRACKING_URI": ""}
@@ -446,15 +446,15 @@ def test_the_whole_of_it_with_the_real_model_and_a_real_ledger_in_a_process_of_i
         ).fetchall()
     assert [row[1:] for row in files[:6]] == [row[1:] for row in files[6:]]  # to the byte
     report = json.loads(bluffline("show", "2", "--json", cwd=tmp_path, **environment).stdout)
-    mlflow.set_tracking_uri(f"sqlite:///{tmp_path}/var/mlflow.db")
+    client = MlflowClient(f"sqlite:///{tmp_path}/var/mlflow.db")
+    experiment = client.get_experiment_by_name("bluffline").experiment_id
     for one in report["combinations"]:
         for reading in one["thresholds"]:
             label = "none" if reading["threshold"] is None else f"{reading['threshold']:g}"
-            (run,) = mlflow.search_runs(
-                experiment_names=["bluffline"],
-                filter_string=f"params.strategy = '{one['strategy']}' and params.retriever = '{one['retriever']}' "
+            (run,) = client.search_runs(
+                [experiment],
+                f"params.strategy = '{one['strategy']}' and params.retriever = '{one['retriever']}' "
                 f"and params.threshold = '{label}' and tags.`bluffline.sweep` = '{report['sweep']['key']}'",
-                output_format="list",
             )
             for name in ("right", "wrong", "refused", "bluffs", "bluffs_near", "bluffs_far"):
                 assert run.data.metrics[f"{name}_hits"] == reading[name]["hits"]

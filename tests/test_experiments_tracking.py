@@ -78,15 +78,13 @@ def assert_logged_once(ledger: Ledger, loaded: LoadedSweep) -> None:
 
 
 def test_every_combination_with_its_threshold_is_a_run_that_a_search_finds(project: Project, engine: Engine) -> None:
-    import mlflow
-
     result = run_sweep(engine, project)
     assert result.tracking_error is None
     loaded = load_sweep(engine, result.sweep_id)
     assert_logged_once(ledger_of(project), loaded)
-    mlflow.set_tracking_uri(project.tracking_uri)
+    client, experiment = ledger_of(project)._connect()
     query = "params.strategy = 'E' and params.retriever = 'dense' and params.threshold = '0.675'"
-    (found,) = mlflow.search_runs(experiment_names=["bluffline"], filter_string=query, output_format="list")
+    (found,) = client.search_runs([experiment], query)
     row = next(row for row in loaded.recorded if row.key.startswith("E/dense"))
     metrics = found.data.metrics
     numbers = combination_metrics(loaded.measures[row.id or 0])
