@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 from worlds import found
 
-from experiments.verdicts.gains import Gain, gains, milliseconds_of, on_gain
+from experiments.verdicts.gains import Gain, gains, milliseconds_of, on_gain, on_second_models, standing
 from experiments.verdicts.strategies import Arm
 from store.tables import MeasureRow
 
@@ -86,3 +86,29 @@ def test_milliseconds_are_those_of_all_stages_and_unknown_where_none_was_timed()
     }
     assert milliseconds_of(numbers) == 510.5
     assert milliseconds_of({}) is None
+
+
+def test_one_sentence_says_what_is_proven_first_and_what_each_costs() -> None:
+    level = arm("rerank", [2, 3, 1, 5, None, 2, 4, 2] * 4)
+    other = arm("hybrid", [1] * 32, model="org/second")
+    second = arm("rerank", [1] * 31 + [2], model="org/second")
+    times = {HYBRID.key: 10.0, other.key: 12.0, level.key: 510.0, second.key: 572.0, LATE.key: 104.0}
+    found = gains([HYBRID, other, level, second, arm("late", [1] * 32)], {**times}, seed=1)
+    assert on_second_models(found, 0.05) == (
+        "On E, late interaction with c is proven to make R@1 and MRR better, and adds 94 ms a question; "
+        "no gain is proven for reranking with x, which adds 500 to 560 ms a question."
+    )
+    assert [standing(gain, 0.05) for gain in found] == [
+        ("", "cannot be resolved"), ("", "cannot be resolved"), ("good", "R@1 and MRR better"),
+    ]  # fmt: skip
+
+
+def test_embedding_models_are_named_where_a_second_model_helps_one_and_not_the_other() -> None:
+    other = arm("hybrid", [1] * 32, model="org/second")
+    worse = arm("rerank", [3] * 32, model="org/second")
+    said = on_second_models(gains([HYBRID, other, RERANK, worse], {}, seed=1), 0.05)
+    assert said == (
+        "On E, reranking with x (m) is proven to make R@1 and MRR better, and costs what was not measured; "
+        "reranking with x (second) is proven to make R@1 and MRR worse, and costs what was not measured."
+    )
+    assert on_second_models(gains([arm("hybrid", []), arm("rerank", [])], {}, seed=1), 0.05) == ""

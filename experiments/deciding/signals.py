@@ -110,7 +110,8 @@ class ScorerSignal(NamedTuple):
     """A second model's best score among the chunks the gate looks at, as a further signal for saying no."""
 
     signal: Signal
-    augrc_difference: Estimate  # distance minus score, paired
+    aurc_difference: Estimate  # distance minus score, paired
+    augrc_difference: Estimate
     n: int
     wrong: int
     scored: int  # questions for which there is a score
@@ -140,9 +141,18 @@ def scorer_signal(
     by_score = None if weights is None else resampled_areas(score, wrong, weights)
     by_distance = None if weights is None else resampled_areas(distance, wrong, weights)
     signal = _signal("scorer", label, risk_coverage_curve(score, wrong), by_score, tails)
-    paired = by_distance.augrc - by_score.augrc if by_score is not None and by_distance is not None else None
-    value = augrc(risk_coverage_curve(distance, wrong)) - signal.augrc.value
-    return ScorerSignal(signal, _estimate(value, paired, tails), len(wrong), int(wrong.sum()), scored)
+    paired = None
+    if by_score is not None and by_distance is not None:
+        paired = Areas(by_distance.aurc - by_score.aurc, by_distance.augrc - by_score.augrc)
+    curve = risk_coverage_curve(distance, wrong)
+    return ScorerSignal(
+        signal,
+        _estimate(aurc(curve) - signal.aurc.value, paired.aurc if paired else None, tails),
+        _estimate(augrc(curve) - signal.augrc.value, paired.augrc if paired else None, tails),
+        len(wrong),
+        int(wrong.sum()),
+        scored,
+    )
 
 
 def scorer_scores(outcomes: Sequence[Recorded]) -> FloatArray:

@@ -22,6 +22,7 @@ from experiments.verdicts.strategies import Arm
 from experiments.words import interval, listed, p_value, plural
 from store.tables import CombinationRow, MeasureRow
 
+_WHAT = {"rerank": "reranking", "late": "late interaction"}
 _AHEAD = {"rerank": "Reranking hybrid's first {depth} chunks with {scorer}", "late": "Late interaction with {scorer}"}
 
 
@@ -52,6 +53,13 @@ class Gain(NamedTuple):
         if self.milliseconds is None or self.base_milliseconds is None:
             return None
         return self.milliseconds - self.base_milliseconds
+
+
+class Standing(NamedTuple):
+    """What is proven of a gain: `good`, `bad`, or nothing, and in words."""
+
+    kind: str
+    words: str
 
 
 def gains(arms: Sequence[Arm], milliseconds: Mapping[str, float | None], *, seed: int) -> list[Gain]:
@@ -156,6 +164,59 @@ def _cost(gain: Gain) -> str:
 
 def _ms(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def standing(gain: Gain, alpha: float) -> Standing:
+    """What is proven of a gain, with Holm's correction."""
+    if not gain.n:
+        return Standing("", "nothing was asked")
+    proven = [name for name, p in (("R@1", gain.holm_p), ("MRR", gain.mrr_holm_p)) if p <= alpha]
+    up = {"R@1": gain.wins > gain.losses, "MRR": (gain.difference.mean or 0.0) > 0}
+    better, worse = [name for name in proven if up[name]], [name for name in proven if not up[name]]
+    said = [f"{' and '.join(names)} {word}" for names, word in ((better, "better"), (worse, "worse")) if names]
+    if said:
+        return Standing("bad" if worse else "good", ", ".join(said))
+    resolvable = gain.wins + gain.losses >= fewest_discordant(alpha, gain.family)
+    return Standing("", "not proven" if resolvable else "cannot be resolved")
+
+
+def on_second_models(found: Sequence[Gain], alpha: float) -> str:
+    """What the second models of one strategy buy and cost, in one sentence; those that are proven come first."""
+    asked = [gain for gain in found if gain.n]
+    if not asked:
+        return ""
+    grouped: dict[tuple[str, str, Standing], list[Gain]] = {}
+    for gain in asked:
+        stands = standing(gain, alpha)
+        merged = stands if stands.kind else Standing("", "")
+        grouped.setdefault((gain.arm.retriever, gain.arm.scorer or "", merged), []).append(gain)
+    split = {one[:2] for one in grouped if sum(other[:2] == one[:2] for other in grouped) > 1}
+    ordered = sorted(grouped.items(), key=lambda item: {"good": 0, "bad": 1, "": 2}[item[0][2].kind])
+    return (
+        f"On {asked[0].arm.strategy}, " + "; ".join(_clause(key, each, key[:2] in split) for key, each in ordered) + "."
+    )
+
+
+def _clause(key: tuple[str, str, Standing], found: Sequence[Gain], name_models: bool) -> str:
+    retriever, scorer, stands = key
+    what = f"{_WHAT[retriever]} with {short_model(scorer)}"
+    if name_models:
+        what += f" ({listed([short_model(gain.arm.model or '') for gain in found])})"
+    extra = _extra([gain.extra_milliseconds for gain in found])
+    if stands.kind:
+        return f"{what} is proven to make {stands.words}, and {extra}"
+    return f"no gain is proven for {what}, which {extra}"
+
+
+def _extra(milliseconds: Sequence[float | None]) -> str:
+    known = sorted(one for one in milliseconds if one is not None)
+    if not known or len(known) < len(milliseconds):
+        return "costs what was not measured"
+    word = "adds" if known[0] >= 0 else "saves" if known[-1] <= 0 else ""
+    if not word:
+        return f"takes {known[0]:+,.0f} to {known[-1]:+,.0f} ms a question"
+    sizes = list(dict.fromkeys(_ms(size) for size in sorted(map(abs, known))))
+    return f"{word} {' to '.join(dict.fromkeys((sizes[0], sizes[-1])))} ms a question"
 
 
 def _proven(gain: Gain, alpha: float) -> str:

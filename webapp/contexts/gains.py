@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from experiments.naming import short_model
 from experiments.reading import LoadedSweep
 from experiments.stats.intervals import MeanInterval, Proportion
-from experiments.verdicts.gains import Gain, on_gain
+from experiments.verdicts.gains import Gain, Standing, on_gain, on_second_models, standing
 from webapp.exports import Column, Table
 
 COLUMNS = (
@@ -54,15 +55,47 @@ class GainLine(NamedTuple):
     mrr: str
     difference: MeanInterval
     mrr_holm_p: float
+    standing: Standing
     milliseconds: float | None
     extra: float | None
+    disk: str  # what the second model keeps there; empty where it keeps nothing
     sentence: str
 
 
-def lines(loaded: LoadedSweep) -> tuple[GainLine, ...]:
-    """Every row; none where the sweep has no second model."""
+class Gains(NamedTuple):
+    """The section: the strategy that finds most first, what is to be seen at once."""
+
+    headline: str
+    lines: tuple[GainLine, ...]  # of that strategy; of all where none is best
+    others: tuple[GainLine, ...]
+    total: int
+
+
+def build(loaded: LoadedSweep, strategy: str | None) -> Gains | None:
+    """The section; None where the sweep has no second model.
+
+    Args:
+        loaded: The sweep.
+        strategy: The one that finds most; None where none is measured.
+    """
+    found = loaded.gains
+    if not found:
+        return None
+    every = _lines(loaded, found)
+    first = tuple(line for line in every if line.strategy == strategy)
+    leading = [gain for gain in found if gain.arm.strategy == strategy]
+    return Gains(
+        headline=on_second_models(leading, loaded.sweep.settings["alpha"]),
+        lines=first or every,
+        others=tuple(line for line in every if line.strategy != strategy) if first else (),
+        total=len(every),
+    )
+
+
+def _lines(loaded: LoadedSweep, found: Sequence[Gain]) -> tuple[GainLine, ...]:
     settings = loaded.sweep.settings
     depth, alpha = settings.get("rerank_depth"), settings["alpha"]
+    kept = {row.key: row.stamp.get("token_bytes") for row in loaded.recorded}
     return tuple(
         GainLine(
             strategy=gain.arm.strategy,
@@ -77,11 +110,13 @@ def lines(loaded: LoadedSweep) -> tuple[GainLine, ...]:
             mrr=f"{gain.mrr_before:.3f} \u2192 {gain.mrr_after:.3f}" if gain.n else "-",
             difference=gain.difference,
             mrr_holm_p=gain.mrr_holm_p,
+            standing=standing(gain, alpha),
             milliseconds=gain.milliseconds,
             extra=gain.extra_milliseconds,
+            disk=f"{held / 1e6:,.1f} MB" if (held := kept[gain.arm.key]) else "",
             sentence=on_gain(gain, depth, alpha),
         )
-        for gain in loaded.gains
+        for gain in found
     )
 
 

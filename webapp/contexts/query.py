@@ -201,12 +201,18 @@ def headline(entry: Entry, cut: Cut) -> tuple[str, str]:
 
 
 def default_open(heads: Sequence[Head], entries: Sequence[Entry]) -> list[int]:
-    """The combinations whose hits are shown at first: those of the strategy that does most questions right.
+    """The combinations whose hits are shown at first: of the strategy that does most questions right, its best three.
 
-    The same for every question of a list, so that stepping through it compares like with like.
+    Each of another retriever, in the order of the grid; the same for every question of a list, so that stepping
+    through it compares like with like.
     """
     right = {head.id: sum(head.id in entry.fates and entry.fates[head.id].good for entry in entries) for head in heads}
     if not heads:
         return []
     leader = max(heads, key=lambda head: right[head.id])  # max keeps the first of equals
-    return [head.id for head in heads if head.strategy == leader.strategy][:3]
+    best: dict[str, Head] = {}
+    for head in sorted(heads, key=lambda head: -right[head.id]):  # a stable sort: the grid's order among equals
+        if head.strategy == leader.strategy:
+            best.setdefault(head.retriever, head)
+    chosen = {head.id for head in list(best.values())[:3]}
+    return [head.id for head in heads if head.id in chosen]

@@ -29,9 +29,8 @@ from experiments.verdicts.strategies import (
 from experiments.words import p_value, plural
 from store.tables import CombinationRow, MeasureRow, SweepRow
 from webapp.combinations import Chips, Note, Shown
-from webapp.contexts import secondary, strategy_figures, strategy_notes, strategy_table
-from webapp.contexts.gains import GainLine
-from webapp.contexts.gains import lines as gain_lines
+from webapp.contexts import gains, secondary, strategy_figures, strategy_notes, strategy_table
+from webapp.contexts.gains import Gains
 from webapp.contexts.secondary import Secondary
 from webapp.contexts.strategy_table import Choice, Row
 from webapp.exports import Column
@@ -163,8 +162,7 @@ class StrategiesContext:
     notes: tuple[str, ...]
     picks: tuple[str, ...]
     card: Card | None
-    gains: tuple[GainLine, ...]  # of second models
-    gain_sentences: tuple[str, ...]  # of the strategy that finds most
+    gains: Gains | None  # of second models
     plotted: Figure
     links: Links
 
@@ -191,7 +189,6 @@ def build(
     leader = leader_of(arms, k)
     winloss = compare_all({arm.key: arm.outcomes for arm in arms}, k, "question", alpha=alpha, seed=seed)
     lines = tuple(_line(row, sweep, choice, leader, names) for row in rows)
-    second = gain_lines(loaded)
     at_k = [line.recalls[ks.index(k)] for line in lines]
     return StrategiesContext(
         strip=strip_of(sweep, csv_url=links.csv, json_url=links.json),
@@ -221,8 +218,7 @@ def build(
         notes=strategy_notes.notes(loaded, sources),
         picks=tuple(names[row.key] for row in loaded.recorded if row.id in choice.pick),
         card=_card(loaded, rows, winloss, names, choice, links),
-        gains=second,
-        gain_sentences=tuple(line.sentence for line in second if leader and line.strategy == leader.strategy),
+        gains=gains.build(loaded, leader.strategy if leader else None),
         plotted=_figure(rows, winloss, leader, names, k),
         links=links,
     )

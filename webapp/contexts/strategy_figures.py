@@ -57,7 +57,9 @@ def summary(rows: Sequence[Row], k: int, name: Namer) -> str:
 
 def size(count: int) -> str:
     """The height class that fits so many rows."""
-    return "short" if count <= 5 else "" if count <= 12 else "tall" if count <= 22 else "huge"
+    return (
+        "short" if count <= 5 else "" if count <= 12 else "tall" if count <= 22 else "huge" if count <= 32 else "vast"
+    )
 
 
 def _known(rows: Sequence[Row], k: int) -> list[tuple[Row, MeasureRow]]:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from experiments.conditions import retrievers_in, strategies_in
 from experiments.deciding.costs import CostCurve, CostRow, on_costs
-from experiments.deciding.signals import SignalComparison, on_scorer, on_signals, scorer_signal
+from experiments.deciding.signals import ScorerSignal, SignalComparison, on_scorer, on_signals
 from experiments.gate import GATE_SIZE
-from experiments.naming import scale_of, short_model
+from experiments.naming import short_model
 from experiments.outcomes import Outcome
 from experiments.reading import arm_of
 from experiments.reviewing.context_size import ContextSize, context_sizes, on_context_sizes
@@ -162,6 +162,7 @@ class ThresholdContext:
     context_rows: tuple[ContextRow, ...]
     context_words: str
     signals: SignalComparison | None
+    further: ScorerSignal | None  # a second model's score
     signal_sentences: tuple[str, ...]
     risk_coverage: dict[str, Any]
     outcomes_figure: dict[str, Any]
@@ -189,6 +190,7 @@ def build(
     cost = threshold_reading.priced(outcomes, read.grid, threshold, read.terms, read.seed)
     sides = threshold_reading.sides(outcomes, read.grid, threshold, read.terms, read.seed, read.sweep.hit_rule)
     signals = threshold_reading.signals_of(outcomes, read.seed) if outcomes else None
+    further = threshold_reading.further_of(outcomes, read.combination.retriever, read.seed)
     sizes = context_sizes(recorded, threshold, seed=read.seed) if recorded else []
     return ThresholdContext(
         strip=strip_of(read.sweep, csv_url=links.exports["sweep"]["csv"], json_url=links.exports["sweep"]["json"]),
@@ -225,8 +227,9 @@ def build(
         ),
         context_words=by_rule(on_context_sizes(sizes), read.sweep.hit_rule) if sizes else "",
         signals=signals,
-        signal_sentences=(*on_signals(signals), *_further(read)) if signals else (),
-        risk_coverage=threshold_figures.risk_coverage(signals) if signals else {"data": []},
+        further=further,
+        signal_sentences=(*on_signals(signals), *on_scorer(further)) if signals else (),
+        risk_coverage=threshold_figures.risk_coverage(signals, further) if signals else {"data": []},
         outcomes_figure=threshold_figures.outcomes_over(outcomes, ends),
         outcomes_words=threshold_words.outcomes_words(outcomes, ends),
         distances_figure=threshold_figures.distances(outcomes, far_apart, ends, query_url, read.sweep.hit_rule),
@@ -234,12 +237,6 @@ def build(
         distance_rows=threshold_words.distance_rows(outcomes),
         links=links,
     )
-
-
-def _further(read: Read) -> tuple[str, ...]:
-    """What a second model's score would do as a signal; nothing where there is none."""
-    name = f"best {scale_of(read.combination.retriever)} score of the chunks the gate looks at"
-    return on_scorer(scorer_signal(read.outcomes, name, seed=read.seed))
 
 
 def _price(curve: CostCurve, here: CostRow, ends: tuple[float, float]) -> Price:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.deciding.costs import CostCurve
-from experiments.deciding.signals import Signal, SignalComparison
+from experiments.deciding.signals import ScorerSignal, Signal, SignalComparison
 from experiments.outcomes import Recorded
 from experiments.thresholds import Extremes, nearest_distances, needle_distances
 from experiments.verdicts.hit_rules import by_rule
@@ -258,12 +258,13 @@ def _line(x: Sequence[float | None], y: Sequence[float | None], width: float, na
     }
 
 
-def risk_coverage(found: SignalComparison) -> Figure:
-    """Share of wrong answers among those given, as more is answered, by both signals."""
+def risk_coverage(found: SignalComparison, further: ScorerSignal | None) -> Figure:
+    """Share of wrong answers among those given, as more is answered, by each signal."""
     return {
         "data": [
             _curve(found.distance, "var(--right)", "solid"),
             _curve(found.gap, "var(--soft)", "dash"),
+            *([] if further is None else [_curve(further.signal, "var(--ink)", "dot")]),
         ],
         "layout": {
             "xaxis": {"range": [0, 1.005], "title": {"text": "coverage: share of all questions answered"}},

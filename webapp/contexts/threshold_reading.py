@@ -10,8 +10,9 @@ from experiments.deciding.certification import bounds_at, certify
 from experiments.deciding.choosing import ByHand, Cheapest, Choice, Way, choose
 from experiments.deciding.costs import DEFAULT_COSTS, DEFAULT_UNANSWERABLE_SHARE, CostCurve, CostRow, cost_curve
 from experiments.deciding.evidence import DEFAULT_TARGET
-from experiments.deciding.signals import SignalComparison, compare_signals
+from experiments.deciding.signals import ScorerSignal, SignalComparison, compare_signals, scorer_signal
 from experiments.gate import GATE_SIZE
+from experiments.naming import scale_of
 from experiments.outcomes import Hit, Outcome, Recorded
 from experiments.reviewing.bluffs import matched
 from experiments.stats.calibration import Certification
@@ -113,6 +114,12 @@ def answered(row: ThresholdRow) -> Answered:
 
 
 @lru_cache(maxsize=64)  # moving the line changes none of it
+def further_of(outcomes: tuple[Recorded, ...], retriever: str, seed: int) -> ScorerSignal | None:
+    """A second model's best score as a further signal; None where there is no second model."""
+    return scorer_signal(outcomes, f"best {scale_of(retriever)} score", seed=seed)
+
+
+@lru_cache(maxsize=64)
 def signals_of(outcomes: tuple[Recorded, ...], seed: int) -> SignalComparison:
     """Both signals for saying no."""
     return compare_signals(outcomes, seed=seed)

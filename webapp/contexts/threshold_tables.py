@@ -122,7 +122,7 @@ def costs(name: str, rows: Sequence[CostRow]) -> Table:
 
 
 def signals(name: str, found: Sequence[Signal]) -> Table:
-    """Both risk-coverage curves, point by point."""
+    """The risk-coverage curve of each signal, point by point."""
     columns = (
         Column("signal", "Signal"),
         Column("least", "Least confidence answered", description="A distance enters with its sign turned."),

@@ -131,7 +131,9 @@ def _table(read: Read, which: str) -> Table:
         return threshold_tables.costs(read.name, () if isinstance(priced, str) else priced[0].rows)
     if which == "signals":
         signals = threshold_reading.signals_of(outcomes, read.seed) if outcomes else None
-        return threshold_tables.signals(read.name, (signals.distance, signals.gap) if signals else ())
+        further = threshold_reading.further_of(outcomes, read.combination.retriever, read.seed)
+        known = [signals.distance, signals.gap] if signals else []
+        return threshold_tables.signals(read.name, [*known, *([further.signal] if further else [])])
     return _table_of_hits(read, which)
 
 
