@@ -11,10 +11,12 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
+from experiments.cli import main
 from experiments.models import EncodedBatch, ModelStamp
 from experiments.project import Project, open_project
 
@@ -148,6 +150,27 @@ def slow_sweep(folder: Path, seconds: float = 0.15) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+class Told(NamedTuple):
+    """What a command answered."""
+
+    code: int
+    out: str
+    error: str
+
+
+def typed(capsys: pytest.CaptureFixture[str], *arguments: object) -> Told:
+    """Run the command in this process, which need not be started."""
+    try:
+        main([str(argument) for argument in arguments])
+        code = 0
+    except SystemExit as end:
+        assert end.code is None or isinstance(end.code, int)
+        code = end.code or 0
+    said = capsys.readouterr()
+    assert "Traceback" not in said.out + said.err
+    return Told(code, said.out, said.err)
 
 
 def bluffline(*arguments: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -11,11 +11,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-from small_project import QUESTIONS, WordEncoder, bluffline, cannot_be_found, make_project
+from small_project import QUESTIONS, Told, WordEncoder, bluffline, cannot_be_found, make_project, typed
 
 from experiments.cli import COMMANDS, main
 from experiments.models import ModelError
@@ -23,13 +23,6 @@ from experiments.pairs import compare
 from experiments.reading import load_sweep
 from experiments.thresholds import read_thresholds
 from store.engine import open_store
-
-
-class Told(NamedTuple):
-    code: int
-    out: str
-    error: str
-
 
 Command = Callable[..., Told]
 
@@ -50,18 +43,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: object) -> Told:
-        try:
-            main([str(argument) for argument in arguments])
-            code = 0
-        except SystemExit as end:
-            assert end.code is None or isinstance(end.code, int)
-            code = end.code or 0
-        told = capsys.readouterr()
-        assert "Traceback" not in told.out + told.err
-        return Told(code, told.out, told.err)
-
-    return run
+    return partial(typed, capsys)
 
 
 def test_help_names_every_command_and_imports_nothing_heavy() -> None:

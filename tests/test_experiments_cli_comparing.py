@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
-from small_project import make_project
+from small_project import make_project, typed
 from web_worlds import DENSE_E, KEYS, reviewed
 
-from experiments.cli import main
 from store.engine import open_store
 
 
@@ -28,16 +28,7 @@ def folder(tmp_path_factory):
 def told(folder, capsys, monkeypatch):
     monkeypatch.delenv("BLUFFLINE_STORE_URL", raising=False)
 
-    def run(*arguments):
-        try:
-            main(["compare", "--project", str(folder), *arguments])
-            code = 0
-        except SystemExit as end:
-            code = end.code or 0
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return run
+    return partial(typed, capsys, "compare", "--project", folder)
 
 
 def test_two_sweeps_are_compared_in_words(told):
@@ -60,9 +51,9 @@ def test_markdown_and_json_say_the_same(told):
     assert data["combinations"][2]["combination"] == DENSE_E
 
 
-def test_a_baseline_file_is_called_by_its_own_name(told, folder, tmp_path):
+def test_a_baseline_file_is_called_by_its_own_name(told, folder, tmp_path, capsys):
     file = tmp_path / "baseline.json"
-    main(["gate", "1", "--project", str(folder), "--save-baseline", str(file)])
+    typed(capsys, "gate", "1", "--project", folder, "--save-baseline", file)
     assert "baseline.json against sweep 2 at R@20" in told(str(file), "2")[1].splitlines()
 
 

@@ -7,11 +7,10 @@ import subprocess
 from datetime import UTC, datetime
 
 import pytest
-from small_project import make_project
+from small_project import make_project, typed
 from test_webapp_compare import lost, rewritten
 from web_worlds import BM25_E, DENSE_E, reviewed
 
-from experiments.cli import main
 from store.engine import open_store
 
 RULES = """
@@ -43,14 +42,7 @@ def told(made, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments, folder=made):
-        try:
-            main(["gate", "--project", str(folder), *map(str, arguments)])
-            code = 0
-        except SystemExit as end:
-            code = end.code or 0
-        out = capsys.readouterr()
-        assert "Traceback" not in out.err
-        return code, out.out, out.err
+        return typed(capsys, "gate", "--project", folder, *arguments)
 
     return run
 

@@ -7,21 +7,15 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from small_project import Told, typed
 from test_corpus_importing import CORPUS, PARIS, QRELS, TOPICS, asked, beir, squad, trec
 
-from experiments.cli import main
 from experiments.project import open_project
 from experiments.sweep import check_project
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    try:
-        main(["import", *map(str, arguments)])
-        code = 0
-    except SystemExit as end:
-        code = int(end.code or 0)
-    out, error = capsys.readouterr()
-    return code, out, error
+def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> Told:
+    return typed(capsys, "import", *arguments)
 
 
 @pytest.fixture

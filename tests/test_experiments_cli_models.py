@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from small_project import make_project
+from small_project import make_project, typed
 
-from experiments.cli import main
 from experiments.embedding import embed, open_cache
 from experiments.model_files import find_files
 from experiments.model_specs import KNOWN_MODELS
@@ -45,17 +44,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str]:
-    try:
-        main([str(argument) for argument in arguments])
-        code = 0
-    except SystemExit as end:
-        code = int(end.code or 0)
-    return code, capsys.readouterr().out
-
-
 def test_every_model_is_listed_and_a_missing_one_says_why(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, said = told(capsys, "models", "--project", project)
+    code, said, _ = typed(capsys, "models", "--project", project)
     assert code == 0
     assert "tiny  embedding, bf16\n  8 dimensions, window 64 tokens, language de, 0.0 MB, 0 vectors kept\n" in said
     assert "local folder; weights" in said and "query prompt 'query: '" in said
@@ -69,7 +59,7 @@ def test_every_model_is_listed_and_a_missing_one_says_why(project: Path, capsys:
 def test_json_says_everything_and_nothing_is_invented_for_what_is_missing(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = {one["name"]: one for one in json.loads(told(capsys, "models", "--json", "--project", project)[1])}
+    found = {one["name"]: one for one in json.loads(typed(capsys, "models", "--json", "--project", project).out)}
     assert list(found) == ["tiny", "./gone", "bge-small-en-v1.5-int8", "ms-marco-MiniLM-L12-v2-int8", "unused"]
     tiny, gone = found["tiny"], found["./gone"]
     assert (tiny["dimensions"], tiny["window"], tiny["precision"], tiny["kept"]) == (8, 64, "bf16", 0)
@@ -79,12 +69,12 @@ def test_json_says_everything_and_nothing_is_invented_for_what_is_missing(
 
 
 def test_fetching_says_what_cannot_be_had_and_takes_the_rest(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert told(capsys, "models", "fetch", "tiny", "--project", project)[0] == 0
-    code, said = told(capsys, "models", "fetch", "--project", project)
+    assert typed(capsys, "models", "fetch", "tiny", "--project", project).code == 0
+    code, said, _ = typed(capsys, "models", "fetch", "--project", project)
     assert code == 2
     assert "cannot be downloaded with pip" in said
     assert "8 dimensions" in said
-    assert told(capsys, "models", "fetch", "nobody", "--project", project)[0] == 2
+    assert typed(capsys, "models", "fetch", "nobody", "--project", project).code == 2
 
 
 def test_vectors_that_are_kept_are_counted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,7 +91,7 @@ def test_vectors_that_are_kept_are_counted(project: Path, capsys: pytest.Capture
         encode_queries = encode_documents
 
     embed("document", ["a", "b", "c"], Eight(), open_cache(project / "var" / "vectors", Eight.stamp), lambda _: None)
-    assert "3 vectors kept" in told(capsys, "models", "--project", project)[1]
+    assert "3 vectors kept" in typed(capsys, "models", "--project", project).out
 
 
 @pytest.mark.model
@@ -110,7 +100,7 @@ def test_what_was_fetched_is_listed_with_what_it_is(
 ) -> None:
     (project / "var").mkdir(exist_ok=True)
     (project / "var" / "models").symlink_to(wheel_models)
-    said = told(capsys, "models", "--project", project)[1]
+    said = typed(capsys, "models", "--project", project).out
     assert "384 dimensions, window 512 tokens, language en, 34.0 MB, 0 vectors kept" in said
     assert "a score a pair, window 512 tokens, language en, 34.0 MB, 0 scores kept" in said
     assert KNOWN_MODELS[0].label in said

@@ -12,11 +12,12 @@ import sys
 import time
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 from odd_folder import closing
-from small_project import WordEncoder, bluffline, cannot_be_found, small_project
+from small_project import WordEncoder, cannot_be_found, small_project, typed
 from sqlmodel import Session
 
 from corpus.folder_listing import list_folder
@@ -327,42 +328,50 @@ def test_a_killed_indexer_goes_on_where_it_was(tmp_path):
     engine.dispose()
 
 
-def test_documents_are_listed_added_and_removed_from_the_terminal(tmp_path):
+@pytest.fixture
+def documents(capsys):
+    """`bluffline documents` of a project."""
+    return lambda project, *more: typed(capsys, "documents", *more, "--project", project.root)
+
+
+def test_documents_are_listed_added_and_removed_from_the_terminal(tmp_path, documents):
     project = small_project(tmp_path / "project")
-    assert "Nothing is indexed yet." in bluffline("documents", cwd=project.root).stdout
+    documents = partial(documents, project)
+    assert "Nothing is indexed yet." in documents().out
     other = tmp_path / "other.md"
     other.write_text("# Other\n\nAnother document.\n")
-    assert bluffline("documents", "add", other, "--no-index", cwd=project.root).stdout.startswith("other.md: added")
+    assert documents("add", other, "--no-index").out.startswith("other.md: added")
     other.write_text("# Other\n\nAnother text.\n")
-    refused = bluffline("documents", "add", other, "--no-index", cwd=project.root)
-    assert (refused.returncode, refused.stderr) == (
+    refused = documents("add", other, "--no-index")
+    assert (refused.code, refused.error) == (
         2, "Error: other.md is there already, with other content; --replace replaces it\n"
     )  # fmt: skip
-    tricky = bluffline("documents", "add", other, "--into", "../..", "--no-index", cwd=project.root)
-    assert tricky.returncode == 2
-    assert "leads out of the documents folder" in tricky.stderr
-    kept = bluffline("documents", "remove", "vectors.md", cwd=project.root)
-    assert kept.returncode == 2
-    assert "question n1 has its needle there: Can the norm of a vector be negative?" in kept.stderr
-    assert "2 questions could not be answered any more; nothing was removed" in kept.stderr
+    tricky = documents("add", other, "--into", "../..", "--no-index")
+    assert tricky.code == 2
+    assert "leads out of the documents folder" in tricky.error
+    kept = documents("remove", "vectors.md")
+    assert kept.code == 2
+    assert "question n1 has its needle there: Can the norm of a vector be negative?" in kept.error
+    assert "2 questions could not be answered any more; nothing was removed" in kept.error
     assert (project.documents / "vectors.md").is_file()
-    assert bluffline("documents", "remove", "vectors.md", "--force", cwd=project.root).returncode == 0
+    assert documents("remove", "vectors.md", "--force").code == 0
     assert not (project.documents / "vectors.md").exists()
-    assert bluffline("documents", "remove", "other.md", cwd=project.root).stdout == "other.md: removed.\n"
-    assert bluffline("documents", "retry", cwd=project.root).returncode == 2
+    assert documents("remove", "other.md").out == "other.md: removed.\n"
+    assert documents("retry").code == 2
 
 
-def test_the_listing_is_data_too(engine, project):
+def test_the_listing_is_data_too(engine, project, documents, monkeypatch):
     index(engine, project)
-    environment = {"BLUFFLINE_STORE_URL": str(engine.url)}
-    listed = bluffline("documents", "--json", cwd=project.root, **environment)
-    data = {one["document_id"]: one for one in json.loads(listed.stdout)}
+    monkeypatch.setenv("BLUFFLINE_STORE_URL", str(engine.url))
+    documents = partial(documents, project)
+    listed = documents("--json")
+    data = {one["document_id"]: one for one in json.loads(listed.out)}
     assert data["empty.md"]["state"] == "failed"
     assert data["empty.md"]["reason"] == "The file is empty. Write the document, or remove the file."
-    words = bluffline("documents", "--state", "failed", cwd=project.root, **environment).stdout
+    words = documents("--state", "failed").out
     assert "failed (empty)" in words
     assert "4 failed" in words
-    assert bluffline("documents", "--state", "odd", cwd=project.root, **environment).returncode == 2
+    assert documents("--state", "odd").code == 2
 
 
 def test_a_question_waits_for_no_extraction_and_says_what_failed(engine, project, monkeypatch):
