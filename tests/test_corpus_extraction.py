@@ -247,7 +247,7 @@ def test_a_folder_of_all_formats_is_read_once_and_then_from_the_cache(
     ]
     assert loaded.skipped == ("h.png",)
     by_id = {one.id: one for one in loaded.documents}
-    assert by_id["c.pdf"].extractor.startswith("pdf/2 pypdfium2 5.")
+    assert by_id["c.pdf"].extractor.startswith("pdf/3 pypdfium2 5.")
     assert by_id["c.pdf"].locator(0, 5) == "#page=1"
     assert by_id["b.html"].title == "B"
     assert by_id["a.md"].locator(5, 9) == "#char=5,9"

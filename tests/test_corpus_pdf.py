@@ -90,6 +90,11 @@ def test_words_cut_at_line_ends_are_put_together_and_compounds_keep_their_hyphen
     )
 
 
+def test_a_word_cut_at_two_line_ends_is_put_together_as_well() -> None:
+    page = prose(70, 100, ["A narrow column cuts an ex-", "traordi-", "nary word."])
+    assert read(pdf([page])).text == "A narrow column cuts an extraordinary word.\n"
+
+
 def test_running_headers_and_page_numbers_are_left_out_and_reported() -> None:
     pages = [
         [

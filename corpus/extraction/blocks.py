@@ -90,13 +90,15 @@ def rendered(blocks: Sequence[Block], title: str | None = None) -> Rendered:
             length += 2
         if level:
             parts.append(f"{'#' * level} ")
-        pieces = block.pieces if level else _escaped(block.pieces)
-        for number, piece in enumerate(piece for piece in pieces if piece.text):
-            written = piece.text
-            _extend(spans, length, piece.place)
-            length += level + 1 if level and not number else 0
-            parts.append(written)
-            length += len(written)
+        start = length
+        length += level + 1 if level else 0
+        for piece in block.pieces if level else _escaped(block.pieces):
+            if not piece.text:
+                continue
+            if not spans or spans[-1].place != piece.place:  # what lies between two places belongs to the first
+                spans.append(Locator(start, start, piece.place))
+            parts.append(piece.text)
+            start = length = length + len(piece.text)
     if parts:
         parts.append("\n")
         length += 1
@@ -141,12 +143,6 @@ def _levels(blocks: Sequence[Block], title: str | None) -> list[int]:
 
 def _same(one: str, other: str) -> bool:
     return " ".join(one.split()).casefold() == " ".join(other.split()).casefold()
-
-
-def _extend(spans: list[Locator], start: int, place: str) -> None:
-    """Let a place begin here; what lies between two places belongs to the first."""
-    if not spans or spans[-1].place != place:
-        spans.append(Locator(start, start, place))
 
 
 def _closed(spans: Sequence[Locator], length: int) -> tuple[Locator, ...]:

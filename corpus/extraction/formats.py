@@ -72,7 +72,7 @@ def format_of(path: Path) -> str | UnreadFormat | Protected:
     Raises:
         OSError: If the file cannot be read.
     """
-    with path.open("rb") as file:
+    with path.open("rb", buffering=0) as file:  # one read is all that is wanted of most files
         head = file.read(_HEAD_BYTES)
         suffix = path.suffix.lower()
         if head.startswith(_OLE):

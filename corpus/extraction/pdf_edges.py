@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from corpus.extraction.extracted import Dropped
@@ -21,7 +22,7 @@ _PAGE_NUMBER = re.compile(
 )
 
 
-class _Edge(NamedTuple):
+class Edge(NamedTuple):
     """A line at the top or bottom of a page."""
 
     page: int
@@ -29,7 +30,26 @@ class _Edge(NamedTuple):
     line: Line
 
 
-def without_edges(pages: Sequence[Sequence[Line]], body_size: float) -> tuple[list[list[Line]], tuple[Dropped, ...]]:
+class Kept(NamedTuple):
+    """Pages without their running headers and footers."""
+
+    pages: list[list[Line]]
+    gone: list[Line]
+    dropped: tuple[Dropped, ...]
+
+
+def edges_of(page: int, lines: Sequence[Line]) -> list[Edge]:
+    """Return the lines of a page that may be a running header or footer."""
+    tops = [line.top for line in lines]
+    order = sorted(range(len(lines)), key=tops.__getitem__, reverse=True)
+    outer = dict.fromkeys([*order[:1], *order[-1:], *[place for place in order if lines[place].turned]])
+    for first, second in (order[:_OUTER], order[: -_OUTER - 1 : -1]) if len(order) >= _OUTER else ():
+        if abs(tops[first] - tops[second]) < _CLOSE * lines[first].size:  # a header of two lines
+            outer[second] = None
+    return [Edge(page, place, lines[place]) for place in outer]
+
+
+def without_edges(pages: Sequence[list[Line]], edges: Iterable[Edge], body_size: float) -> Kept:
     """Leave out running headers, footers and page numbers.
 
     A line is one when it is the outermost of at least three pages, or close to that, at the same height, in the same
@@ -38,59 +58,55 @@ def without_edges(pages: Sequence[Sequence[Line]], body_size: float) -> tuple[li
 
     Args:
         pages: The lines of each page in reading order.
+        edges: The lines of all pages that may be such a line.
         body_size: Height of the text's font.
-
-    Returns:
-        The pages without them, and what was left out.
     """
-    groups: dict[tuple[str, int], list[_Edge]] = defaultdict(list)
-    for page, lines in enumerate(pages):
-        for edge in _edges(page, lines):
-            at = round((edge.line.top + edge.line.bottom) / 2 / _SAME_HEIGHT)
-            if _PAGE_NUMBER.match(edge.line.text):
-                groups["", at].append(edge)
-            elif edge.line.size <= 1.05 * body_size or edge.line.turned:
-                words = " ".join(_NUMBER.sub("#", edge.line.text).casefold().split())
-                groups[words, at].append(edge)
-    left_out = [running for (words, _), edges in groups.items() for running in _running(words, edges)]
-    gone = {(edge.page, edge.place) for edges in left_out for edge in edges}
-    for page, lines in enumerate(pages):
-        if lines and all((page, place) in gone for place in range(len(lines))):
-            gone -= {(page, place) for place in range(len(lines))}
-    touched = {page for page, _ in gone}
-    kept = [
-        [line for place, line in enumerate(lines) if (page, place) not in gone] if page in touched else list(lines)
-        for page, lines in enumerate(pages)
-    ]
+    groups: dict[tuple[str, int], list[Edge]] = defaultdict(list)
+    for edge in edges:
+        line = edge.line
+        at = round((line.top + line.bottom) / 2 / _SAME_HEIGHT)
+        if _PAGE_NUMBER.match(line.text):
+            groups["", at].append(edge)
+        elif line.size <= 1.05 * body_size or line.turned:
+            words = " ".join(_NUMBER.sub("#", line.text).casefold().split())
+            groups[words, at].append(edge)
+    left_out = [running for (words, _), alike in groups.items() for running in _running(words, alike)]
+    gone: dict[int, set[int]] = defaultdict(set)
+    for edge in chain.from_iterable(left_out):
+        gone[edge.page].add(edge.place)
+    kept = list(pages)
+    for page, places in list(gone.items()):
+        if len(places) == len(pages[page]):
+            del gone[page]
+        else:
+            kept[page] = [line for place, line in enumerate(pages[page]) if place not in places]
     dropped = []
-    for edges in left_out:
-        left = [edge for edge in edges if (edge.page, edge.place) in gone]
+    for running in left_out:
+        left = [edge for edge in running if edge.page in gone]
         if left:
             dropped.append(Dropped(left[0].line.text, len({edge.page for edge in left})))
-    return kept, tuple(sorted(dropped, key=lambda one: (-one.pages, one.text)))
+    return Kept(
+        kept,
+        [pages[page][place] for page, places in gone.items() for place in places],
+        tuple(sorted(dropped, key=lambda one: (-one.pages, one.text))),
+    )
 
 
-def _running(words: str, edges: Sequence[_Edge]) -> Iterator[Sequence[_Edge]]:
+def _running(words: str, edges: Sequence[Edge]) -> Iterator[Sequence[Edge]]:
     """Yield the lines of a group that run through pages; those without words are page numbers."""
-    if _counts_on(edges, _LEAST_PAGES if words else _LEAST_NUMBERS):
+    least = _LEAST_PAGES if words else _LEAST_NUMBERS
+    if len(edges) < least:
+        return
+    if _counts_on(edges, least):
         yield edges
         return
-    same: dict[str, list[_Edge]] = defaultdict(list)
+    same: dict[str, list[Edge]] = defaultdict(list)
     for edge in edges:
         same[edge.line.text].append(edge)
     yield from (alike for alike in same.values() if words and len({edge.page for edge in alike}) >= _LEAST_PAGES)
 
 
-def _edges(page: int, lines: Sequence[Line]) -> list[_Edge]:
-    order = sorted(range(len(lines)), key=lambda place: -lines[place].top)
-    outer = dict.fromkeys([*order[:1], *order[-1:], *(n for n in order if lines[n].turned)])
-    for first, second in (order[:_OUTER], order[: -_OUTER - 1 : -1]) if len(order) >= _OUTER else ():
-        if abs(lines[first].top - lines[second].top) < _CLOSE * lines[first].size:  # a header of two lines
-            outer[second] = None
-    return [_Edge(page, place, lines[place]) for place in outer]
-
-
-def _counts_on(edges: Sequence[_Edge], least: int) -> bool:
+def _counts_on(edges: Sequence[Edge], least: int) -> bool:
     """Tell whether one of the lines' numbers grows as the page's does, from most of the pages to the next."""
     if len({edge.page for edge in edges}) < least:
         return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import io
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -20,10 +20,11 @@ from corpus.extraction.blocks import Block, Piece, paragraph, rendered
 from corpus.extraction.extracted import Extracted, Extraction, ExtractionError, PageConfidence
 from corpus.extraction.limits import Limits
 from corpus.extraction.ocr import OcrError, read_picture, tesseract
-from corpus.extraction.pdf_edges import without_edges
+from corpus.extraction.pdf_edges import Edge, edges_of, without_edges
 from corpus.extraction.pdf_lines import HYPHEN, Line, PageText
 from corpus.extraction.pdf_order import reading_order
-from corpus.extraction.pdf_paragraphs import Setting, body_size, key_of, mended, page_blocks, setting_of
+from corpus.extraction.pdf_paragraphs import mended, page_blocks
+from corpus.extraction.pdf_setting import LARGER, Setting, Survey, body_size, key_of, setting_of, survey_of
 
 _ANEW = "Open it in a PDF reader and print or save it as a new PDF."
 _OCR_DPI = 300
@@ -34,8 +35,13 @@ _SHOWN = 10  # pages named in a sentence
 
 class _Page(NamedTuple):
     lines: list[Line]
+    survey: Survey
+    edges: list[Edge]
     has_picture: bool
     unknown: int
+
+
+_NO_PAGE = _Page([], survey_of([]), [], has_picture=False, unknown=0)
 
 
 def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
@@ -77,13 +83,15 @@ def _extracted(document: pdfium.PdfDocument, count: int, limits: Limits, format_
     pages, damaged = [], []
     for number in range(count):
         page = _page(document, number)
-        pages.append(page or _Page([], has_picture=False, unknown=0))
+        pages.append(page or _NO_PAGE)
         damaged += [number + 1] if page is None else []
     if len(damaged) == count:
         raise ExtractionError("damaged", "no page of the PDF can be opened", _ANEW)
     lines = [page.lines for page in pages]
-    kept, dropped = without_edges(lines, body_size(lines))
-    setting = setting_of(kept, _outline(document))
+    surveys = [page.survey for page in pages]
+    edges = chain.from_iterable([page.edges for page in pages])
+    kept, gone, dropped = without_edges(lines, edges, body_size(surveys))
+    setting = setting_of(kept, surveys, body_size(surveys, gone), _outline(document))
     pictures = [number for number, page in enumerate(pages) if page.has_picture and not page.lines]
     read_pages, confidences, problem = _read_pictures(document, pictures, limits)
     if not any(lines) and not read_pages:
@@ -150,7 +158,8 @@ def _page(document: pdfium.PdfDocument, number: int) -> _Page | None:
             lines = reading_order(text.lines())
         finally:
             raw.FPDFText_ClosePage(text_page)
-        return _Page(lines, not lines and _has_picture(page), text.unknown)
+        has_picture = not lines and _has_picture(page)
+        return _Page(lines, survey_of(lines), edges_of(number, lines), has_picture, text.unknown)
     finally:
         raw.FPDF_ClosePage(page)
 
@@ -204,8 +213,9 @@ def _title(pages: Sequence[Sequence[Line]], setting: Setting) -> str | None:
     Lines of that size in several places are headings: the first is the title only where the page begins with it.
     """
     lines = next((lines for lines in pages if lines), [])
-    largest = max((line.size for line in lines if any(map(str.isalpha, line.text)) and not line.turned), default=0.0)
-    if largest <= 1.13 * setting.body_size:
+    large = [line for line in lines if line.size > LARGER * setting.body_size and not line.turned]
+    largest = max((line.size for line in large if any(map(str.isalpha, line.text))), default=0.0)
+    if not largest:
         return None
     runs = [list(run) for large, run in groupby(lines, lambda line: _is_large(line, largest)) if large]
     if len(runs) > 1 and lines[0] is not runs[0][0]:

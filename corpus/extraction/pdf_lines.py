@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import re
 import sys
-from ctypes import byref
+from array import array
+from collections import deque
+from collections.abc import Sequence
+from ctypes import PYFUNCTYPE, c_double, c_int, c_void_p, cast
+from itertools import count, repeat
 from math import hypot
 from typing import Any, NamedTuple
 
 from pypdfium2 import raw as pdfium
 
 HYPHEN = "\u00ad"  # stands for a hyphen at a line's end, which may or may not belong to the word
-_LINES = re.compile(r"[^\r\n\u00ad]+\u00ad?")
+_BLANKS = " \xa0\t"
 LIGATURES = {
     **{
         "\ufb00": "ff",
@@ -37,13 +41,27 @@ _WIDE = 0.75  # a line's width by character and size: above, there are gaps in i
 _NARROW = 0.15  # below, it is turned
 _GAP = 1.3  # by size: a space wider than that is a gap
 _BOLD = 600
+_LONGEST_BOLD = 90
 _SPACES = re.compile(r"[ \xa0]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_UNTOLD = re.compile("[\ufffe\x02]")
+_HYPHEN_CODE = 2  # what PDFium keeps for one it found at a line's end
+_UNTOLD = re.compile("\ufffe")
 _HYPHEN_OR_SPACE = HYPHEN + " "
-_box_of = pdfium.FPDFText_GetLooseCharBox
+_BOX = 16  # bytes of four numbers: left, top, right, bottom
 _NO_END = frozenset(".,;:")  # of a heading; looked at first because the pattern takes long
 _MAY_BE_HEADING = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?[^\W\d_a-zß-ÿ].{0,78}[^\s.,;:]$")
+
+
+def _plainly(function: Any, gives: type, *takes: type) -> Any:
+    """Return a function of PDFium that takes addresses as numbers, which halves the time of a call."""
+    return PYFUNCTYPE(gives, c_void_p, *takes)(cast(function, c_void_p).value or 0)
+
+
+_write_text = _plainly(pdfium.FPDFText_GetText, c_int, c_int, c_int, c_void_p)
+_write_box = _plainly(pdfium.FPDFText_GetLooseCharBox, c_int, c_int, c_void_p)
+_write_matrix = _plainly(pdfium.FPDFText_GetMatrix, c_int, c_int, c_void_p)
+_font_size = _plainly(pdfium.FPDFText_GetFontSize, c_double, c_int)
+_font_weight = _plainly(pdfium.FPDFText_GetFontWeight, c_int, c_int)
 
 
 class Gap(NamedTuple):
@@ -82,86 +100,104 @@ class PageText:
     def __init__(self, raw_text_page: Any) -> None:
         """Take a page's text as PDFium has loaded it."""
         self._page = raw_text_page
-        self._box = pdfium.FS_RECTF()
-        self._ref = byref(self._box)
-        self._matrix = pdfium.FS_MATRIX()
-        self._matrix_ref = byref(self._matrix)
-        self._sizes: dict[float, float] = {}
+        self._address = cast(raw_text_page, c_void_p).value
+        self._matrix = array("f", bytes(24))
         self.unknown = 0  # characters the fonts give no meaning to
 
     def lines(self) -> list[Line]:
         """Return the lines in the order they were drawn in, blank ones left out."""
-        found = []
-        for match in _LINES.finditer(self._text()):
-            line = self._line(match[0], match.start())
-            if line is not None:
-                found.append(line)
-        return self._with_gaps(found)
+        page = self._text()
+        texts: list[str] = []
+        firsts: list[int] = []  # places of their first and last signs in the page
+        lasts: list[int] = []
+        end = -1
+        for written in page.replace("\r\n", " \n").replace("\r", "\n").replace(HYPHEN, "\n").split("\n"):
+            begin = end + 1
+            end = begin + len(written)
+            words = written.strip(_BLANKS)
+            if words:
+                if written[0] in _BLANKS:
+                    begin += written.index(words[0])
+                firsts.append(begin)
+                lasts.append(begin + len(words) - 1)
+                texts.append(words if page[end : end + 1] != HYPHEN else page[begin : end + 1])
+        return self._with_gaps(self._lines(texts, firsts, lasts))
 
     def _text(self) -> str:
         """Return all characters, one place for each that PDFium counts."""
         count = pdfium.FPDFText_CountChars(self._page)
         if count <= 0:
             return ""
-        buffer = (pdfium.c_ushort * (count + 1))()
-        written = pdfium.FPDFText_GetText(self._page, 0, count, buffer)
-        text = bytes(buffer).decode("utf-16-le", "surrogatepass")[: max(0, written - 1)]
+        units = array("H", bytes(2 * (count + 1)))
+        written = _write_text(self._address, 0, count, units.buffer_info()[0])
+        text = units.tobytes().decode("utf-16-le", "surrogatepass")[: max(0, written - 1)]
         if len(text) != count:  # characters of two units shift the places, or some were left out
             codes = (pdfium.FPDFText_GetUnicode(self._page, place) for place in range(count))
             text = "".join(chr(code) if 0 < code < 0x110000 else "\ufffe" for code in codes)
-        return self._settled(text) if "\ufffe" in text or "\x02" in text else text
+        text = text.replace("\x02", HYPHEN)
+        return _UNTOLD.sub(self._told, text) if "\ufffe" in text else text
 
-    def _settled(self, text: str) -> str:
-        """Tell hyphens at line ends from characters without meaning: PDFium writes one sign for both."""
+    def _told(self, match: re.Match[str]) -> str:
+        """Tell a hyphen at a line's end from a character without meaning: PDFium writes one sign for both."""
+        if pdfium.FPDFText_GetUnicode(self._page, match.start()) == _HYPHEN_CODE:
+            return HYPHEN
+        self.unknown += 1
+        return "\ufffd"
 
-        def told(match: re.Match[str]) -> str:
-            if match[0] == "\x02" or pdfium.FPDFText_GetUnicode(self._page, match.start()) == 2:
-                return HYPHEN
-            self.unknown += 1
-            return "\ufffd"
+    def _lines(self, texts: Sequence[str], firsts: Sequence[int], lasts: Sequence[int]) -> list[Line]:
+        lefts, tops, _, bottoms = self._boxes(firsts)
+        _, end_tops, rights, _ = self._boxes(lasts)
+        found = []
+        sizes: dict[float, float] = {}
+        for text, first, last, left, bottom, right, top, end_top in zip(
+            texts, firsts, lasts, lefts, bottoms, rights, tops, end_tops, strict=True
+        ):
+            height = top - bottom
+            size = sizes.get(height)
+            if size is None:
+                size = sizes[height] = self._size(first, height)
+            length = last - first + 1
+            bold = length <= _LONGEST_BOLD and not text[0].islower() and self._is_bold(text, first + length // 2)
+            line = Line(text, left, bottom, right, top, size, first, bold, (), False, end_top)
+            if not _NARROW < (right - left) / ((size or 1.0) * length) < _WIDE:
+                line = self._odd(line, length)
+            found.append(line)
+        return found
 
-        return _UNTOLD.sub(told, text)
+    def _odd(self, line: Line, length: int) -> Line:
+        """Return a line of unusual width as what it is: turned, or with gaps in it."""
+        unit = line.size * length
+        width = line.right - line.left
+        if width < _NARROW * unit and length > 3 and abs(line.end_top - line.top) > line.size:
+            return line._replace(turned=True)
+        if width > _WIDE * unit and line.size > 0 and " " in line.text:
+            gaps = self._gaps(line.text, line.at, line.size)
+            return line._replace(gaps=gaps, is_row=bool(gaps))
+        return line
 
-    def _line(self, written: str, start: int) -> Line | None:
-        text = written.strip(" \xa0\t")
-        bare = text.rstrip(_HYPHEN_OR_SPACE)
-        if not bare:
-            return None
-        if text[0] != written[0]:
-            start += written.index(text[0])
-        length = len(bare)
-        page, box, ref = self._page, self._box, self._ref
-        _box_of(page, start, ref)
-        left, bottom, top = box.left, box.bottom, box.top
-        _box_of(page, start + length - 1, ref)
-        right, end_top = box.right, box.top
-        height = top - bottom
-        size = self._sizes.get(height)
-        if size is None:
-            size = self._sizes[height] = self._size(start, height)
-        width = right - left
-        bold = (
-            length <= 90
-            and not text[0].islower()
-            and text[-1] not in _NO_END
+    def _boxes(self, places: Sequence[int]) -> tuple[array[float], ...]:
+        """Return the left, top, right and bottom edges of the characters in some places."""
+        boxes = array("f", bytes(_BOX * len(places)))
+        start, _ = boxes.buffer_info()
+        deque(map(_write_box, repeat(self._address), places, count(start, _BOX)), 0)
+        return tuple(boxes[edge::4] for edge in range(4))
+
+    def _is_bold(self, text: str, middle: int) -> bool:
+        """Tell whether a line that may be a heading is set in bold letters."""
+        return (
+            text[-1] not in _NO_END
+            and _font_weight(self._address, middle) >= _BOLD
             and _MAY_BE_HEADING.match(text) is not None
-            and pdfium.FPDFText_GetFontWeight(page, start + length // 2) >= _BOLD
         )
-        if width < _NARROW * size * length and length > 3 and abs(end_top - top) > size:
-            return Line(text, left, bottom, right, top, size, start, bold, (), False, end_top, True)
-        if width > _WIDE * size * length and size > 0 and " " in bare:
-            gaps = self._gaps(text, start, size)
-            return Line(text, left, bottom, right, top, size, start, bold, gaps, bool(gaps), end_top)
-        return Line(text, left, bottom, right, top, size, start, bold, (), False, end_top)
 
     def _size(self, at: int, height: float) -> float:
         """Return the size of a character's font as it is shown: the boxes of two fonts of one size differ in height.
 
         Fonts of size 1 are common, enlarged by the matrix of the text.
         """
-        size = pdfium.FPDFText_GetFontSize(self._page, at)
-        if pdfium.FPDFText_GetMatrix(self._page, at, self._matrix_ref):
-            size *= hypot(self._matrix.c, self._matrix.d)
+        size: float = _font_size(self._address, at)
+        if _write_matrix(self._address, at, self._matrix.buffer_info()[0]):
+            size *= hypot(self._matrix[2], self._matrix[3])
         return round(size, 1) if size > 0 else height
 
     def _middle_gaps(self, line: Line) -> tuple[Gap, ...]:
@@ -171,31 +207,36 @@ class PageText:
 
     def _gaps(self, text: str, start: int, size: float, first: int = 0, end: int = sys.maxsize) -> tuple[Gap, ...]:
         """Return the spaces of a line, or of a part of it, that are much wider than a space."""
-        page, box, ref = self._page, self._box, self._ref
+        box = array("f", bytes(_BOX))
+        at, _ = box.buffer_info()
         found = []
         for match in _SPACES.finditer(text, first, end):
-            _box_of(page, start + match.start() - 1, ref)
-            before = box.right
-            _box_of(page, start + match.end(), ref)
-            if box.left - before > _GAP * size:
-                found.append(Gap(before, box.left, match.start()))
+            begin, after = match.span()
+            _write_box(self._address, start + begin - 1, at)
+            left = box[2]
+            _write_box(self._address, start + after, at)
+            right = box[0]
+            if right - left > _GAP * size:
+                found.append(Gap(left, right, begin))
         return tuple(found)
 
     def _with_gaps(self, lines: list[Line]) -> list[Line]:
         """Where wide lines of a page have a gap in one place, look into all: columns drawn across look like that."""
-        wide = [
-            (line.left - line.right, place)
-            for place, line in enumerate(lines)
-            if len(line.text) > 40 and not line.turned
-        ]
+        wide = [line for line in lines if len(line.text) > 40 and not line.turned]
         if len(wide) < 6:
             return lines
-        wide.sort()
-        first = self._middle_gaps(lines[wide[0][1]])
-        second = self._middle_gaps(lines[wide[1][1]]) if first else ()
+        widest = min(wide, key=_minus_width)
+        first = self._middle_gaps(widest)
+        if not first:
+            return lines
+        second = self._middle_gaps(min([line for line in wide if line is not widest], key=_minus_width))
         if not any(one.left < other.right and other.left < one.right for one in first for other in second):
             return lines
         return [line if line.gaps else line._replace(gaps=self._gaps(line.text, line.at, line.size)) for line in lines]
+
+
+def _minus_width(line: Line) -> float:
+    return line.left - line.right
 
 
 def without_ligatures(text: str) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import ge
 
 from corpus.extraction.pdf_lines import Line
 
 _FAR = 3.0  # by height: what stands further away on the same height is another line
 _FEW = 2  # lines out of order that any page may have: its header drawn last, for one
+_LEAST_CUT = 6  # lines that run across a gutter
 _STRIPES = 12
 _SEVERAL = 3  # a footer drawn first is no disorder
+_FEW_RISES = 5  # from one line to the next
 _COLUMN_WORDS = 3.0  # of a line on average: fewer are cells of a table
 
 
@@ -36,11 +39,11 @@ def reading_order(lines: Sequence[Line]) -> list[Line]:
 
 def _joined(lines: Sequence[Line]) -> list[Line]:
     """Join pieces of one line that were drawn one after the other: exponents, words in another font, cells."""
-    found: list[Line] = []
-    for line in lines:
-        last = found[-1] if found else None
-        if last is not None and _goes_on(last, line):
-            distance = line.left - last.right
+    found = list(lines[:1])
+    for line in lines[1:]:
+        last = found[-1]
+        distance = line.left - last.right
+        if distance >= -0.5 * last.size and _goes_on(last, line, distance):  # most lines begin left of where one ends
             space = " " if distance > 0.15 * min(line.size, last.size) else ""
             found[-1] = last._replace(
                 text=f"{last.text}{space}{line.text}",
@@ -58,9 +61,8 @@ def _joined(lines: Sequence[Line]) -> list[Line]:
     return found
 
 
-def _goes_on(last: Line, line: Line) -> bool:
-    gap = line.left - last.right
-    if gap < -0.5 * last.size or gap > _FAR * max(last.size, line.size) or last.turned or line.turned:
+def _goes_on(last: Line, line: Line, distance: float) -> bool:
+    if distance > _FAR * max(last.size, line.size) or last.turned or line.turned:
         return False
     overlap = min(last.top, line.top) - max(last.bottom, line.bottom)
     return overlap > 0.4 * min(last.top - last.bottom, line.top - line.bottom) and not last.hyphenated
@@ -68,7 +70,9 @@ def _goes_on(last: Line, line: Line) -> bool:
 
 def _gutter(lines: Sequence[Line]) -> float | None:
     """Return where a gutter runs through lines that were drawn across two columns of words, if one does."""
-    spaces = [(left, right, line, at) for line in lines for left, right, at in line.gaps]
+    spaces = [(left, right, line, at) for line in lines if line.gaps for left, right, at in line.gaps]
+    if len(spaces) < _LEAST_CUT:
+        return None
     wide = [line for line in lines if len(line.text) > 40]
     best: list[tuple[float, float, Line, int]] = []
     for left, right, _, _ in spaces:
@@ -76,7 +80,7 @@ def _gutter(lines: Sequence[Line]) -> float | None:
         through = [one for one in spaces if one[0] <= middle <= one[1]]
         if len(through) > len(best):
             best = through
-    if len(best) < 6 or len(best) * 2 < len(wide):
+    if len(best) < _LEAST_CUT or len(best) * 2 < len(wide):
         return None
     words = [len(part.split()) for _, _, line, at in best for part in (line.text[:at], line.text[at:])]
     if sum(words) / len(words) < _COLUMN_WORDS or any(len(line.gaps) > 2 for _, _, line, _ in best):
@@ -140,30 +144,50 @@ def _downwards(lines: Sequence[Line]) -> list[Line]:
 
 def _disorder(lines: Sequence[Line]) -> int:
     """Count the lines that stand above several that were drawn before them in the same place of the page's width."""
-    if not any(line.bottom >= before.top for before, line in pairwise(lines)):
+    bottoms = [line.bottom for line in lines]
+    if not any(map(ge, bottoms[1:], [line.top for line in lines])):
         return 0
-    left = min(line.left for line in lines)
-    width = max(line.right for line in lines) - left + 1
+    left = min([line.left for line in lines])
+    stripe = (max([line.right for line in lines]) - left + 1) / _STRIPES
+    if _is_by_columns(lines, bottoms, left, stripe):
+        return 0
     lowest = [[float("inf")] * _SEVERAL for _ in range(_STRIPES)]  # bottoms of what was drawn there, rising
     found = 0
-    for line in lines:
-        bottom = line.bottom
+    for line, bottom in zip(lines, bottoms, strict=True):
         is_above = False
-        start, end = int((line.left - left) / width * _STRIPES), int((line.right - left) / width * _STRIPES)
-        for bottoms in lowest[max(0, start) : end + 1]:
-            last = bottoms[-1]
+        for there in lowest[int((line.left - left) / stripe) : int((line.right - left) / stripe) + 1]:
+            last = there[-1]
             if bottom < last:
-                insort(bottoms, bottom)
-                bottoms.pop()
+                insort(there, bottom)
+                there.pop()
             elif last < bottom - 1:
                 is_above = True
         found += is_above
     return found
 
 
+def _is_by_columns(lines: Sequence[Line], bottoms: Sequence[float], left: float, stripe: float) -> bool:
+    """Tell whether lines run down a few times, never past several that were drawn before: in columns, as a rule."""
+    rises = [place for place in range(1, len(lines)) if bottoms[place] > bottoms[place - 1]]
+    if len(rises) > _FEW_RISES:
+        return False
+    for start, end in pairwise([*rises, len(lines)]):
+        lowest = min(bottoms[:start])
+        column = [line for line in lines[start:end] if line.bottom - 1 > lowest]  # no footer
+        if column:
+            first = left + stripe * int((min([line.left for line in column]) - left) / stripe)
+            after = left + stripe * int((max([line.right for line in column]) - left) / stripe + 1)
+            top = column[0].bottom - 1
+            under = [line for line in lines[:start] if line.bottom < top and line.right >= first and line.left < after]
+            if len(under) >= _SEVERAL:
+                return False
+    return True
+
+
 def page_pitch(lines: Sequence[Line]) -> float:
     """Return the usual distance of a line from the next, 0 on a page without neighbours."""
+    tops = [line.top for line in lines[1:]]
     steps = sorted(
-        step for before, line in pairwise(lines) if 0 < (step := before.end_top - line.top) < 4 * before.size
+        [step for line, top in zip(lines, tops, strict=False) if 0 < (step := line.end_top - top) < 4 * line.size]
     )
     return steps[len(steps) // 2] if steps else 0.0

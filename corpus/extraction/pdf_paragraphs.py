@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 
 from corpus.extraction.blocks import Block, Piece, plain
 from corpus.extraction.pdf_lines import HYPHEN, LIGATURES, Line, without_ligatures
 from corpus.extraction.pdf_order import page_pitch
+from corpus.extraction.pdf_setting import LARGER, Setting, key_of, may_be_heading
 
-_LARGER = 1.13  # a heading's font by the text's
 _CLOSING = "\"'”’)]"
 _ENDS = (".", "!", "?", ":", ";", "…")
 _ITEM = re.compile(
     r"(?:[•▪◦‣●○■–—*\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf06e-]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|\[\d{1,4}\])\s+\S"
 )
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,3})*)\.?\s+[^\W\d_]")
-# Both are tried where a word begins only: from each of its letters, time would go by the square of its length.
-_WORD = re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:-[^\W\d_]+)+")
-_BROKEN = re.compile(rf"(?<![^\W\d_])([^\W\d_]+){HYPHEN}\s?([^\W\d_]+)?")
-_LETTER = re.compile(r"[^\W\d_]")
-_LETTERS = re.compile(r"[^\W\d_]+")
-_UNUSUAL = re.compile(
-    f"[\x00-\x1f\x7f-\x9f\u21b5\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff{HYPHEN}{''.join(LIGATURES)}]"
-)
-_LONGEST_HEADING = 160
+_CUT = re.compile(rf"{HYPHEN}\s?([^\W\d_]+)?")
+_LAST_LETTERS = re.compile(r"(?<![^\W\d_])[^\W\d_]+$")
+_UNUSUAL = re.compile(f"[\u21b5{''.join(sign for sign in LIGATURES if sign.isprintable())}]")
+_LEAST_COLUMN = 5  # lines
 _LEFT, _RIGHT = attrgetter("left"), attrgetter("right")
 
 
@@ -40,63 +34,51 @@ class _Column:
 
 
 @dataclass(slots=True)
-class Setting:
-    """What the whole document tells about one line of it."""
+class _Open:
+    """A heading or paragraph that may go on with the next line."""
 
-    body_size: float
-    levels: Mapping[float, int]  # heading levels by rounded height
-    outline: Mapping[str, int]  # levels of the titles in the PDF's own table of contents
-    compounds: frozenset[str] = field(default_factory=frozenset)
-
-
-def body_size(pages: Sequence[Sequence[Line]]) -> float:
-    """Return the height of the font most characters are set in; 0 without any."""
-    sizes: Counter[float] = Counter()
-    for lines in pages:
-        for line in lines:
-            if not line.turned:
-                sizes[line.size] += len(line.text)
-    return min(sizes, key=lambda size: (-sizes[size], size)) if sizes else 0.0
-
-
-def setting_of(pages: Sequence[Sequence[Line]], outline: Mapping[str, int]) -> Setting:
-    """Return what the pages have in common: the text's font, the fonts of headings, words written with a hyphen."""
-    body = body_size(pages)
-    larger = {
-        round(line.size) for lines in pages for line in lines if line.size > _LARGER * body and _may_be_heading(line)
-    }
-    levels = {float(size): level for level, size in enumerate(sorted(larger, reverse=True), 1)}
-    with_hyphen = "\n".join(
-        [word for lines in pages for line in lines if "-" in line.text for word in line.text.split() if "-" in word]
-    )
-    return Setting(body, levels, outline, frozenset(map(str.casefold, _WORD.findall(with_hyphen))))
+    lines: list[Line]
+    level: int
+    reach: float  # how far right its lines come
+    is_item: bool
 
 
 def page_blocks(lines: Sequence[Line], setting: Setting, place: str) -> Iterator[Block]:
     """Yield the headings, paragraphs and rows of a page."""
     pitch = page_pitch(lines)
     columns = _columns(lines)
-    open_lines: list[Line] = []
-    open_level = 0
-    large = _LARGER * setting.body_size
-    for number, line in enumerate(lines):
-        may_be_heading = line.size > large or line.bold or setting.outline
-        level = _level(lines, number, setting, pitch) if may_be_heading else 0
-        if open_lines and (level != open_level or _begins(open_lines, line, columns, pitch, level)):
-            yield _block(open_lines, open_level, setting, place)
-            open_lines = []
-        open_level = level
-        open_lines.append(line)
-    if open_lines:
-        yield _block(open_lines, open_level, setting, place)
+    large = LARGER * setting.body_size
+    last: _Open | None = None
+    before: Line | None = None
+    for line in lines:
+        level = 0
+        is_larger = line.size > large
+        if is_larger or line.bold or setting.outline:
+            alone = _is_alone(before, line, pitch)
+            if is_larger or alone:
+                level = _level(line, setting, is_larger=is_larger, alone=alone)
+        if last is not None and level == last.level and not _begins(last, line, columns, pitch):
+            last.lines.append(line)
+            last.reach = max(last.reach, line.right)
+        else:
+            if last is not None:
+                yield _block(last, setting, place)
+            last = _Open([line], level, line.right, _ITEM.match(line.text) is not None)
+        before = line
+    if last is not None:
+        yield _block(last, setting, place)
 
 
-def _block(lines: Sequence[Line], level: int, setting: Setting, place: str) -> Block:
-    text = lines[0].text if len(lines) == 1 else " ".join([line.text for line in lines])
-    text = mended(text, setting.compounds)
-    if _UNUSUAL.search(text):  # one look instead of the four of what comes now
-        text = plain(without_ligatures(text))
-    return Block((Piece(" ".join(text.split()), place),), level)
+def _block(whole: _Open, setting: Setting, place: str) -> Block:
+    text = " ".join([line.text for line in whole.lines])
+    if HYPHEN in text:
+        text = mended(text, setting.compounds)
+    # Control characters are not printable, nor are blanks other than a space.
+    if not text.isprintable() or (not text.isascii() and _UNUSUAL.search(text)):
+        text = " ".join(plain(without_ligatures(text)).split())
+    elif "  " in text:
+        text = " ".join(text.split())
+    return Block((Piece(text, place),), whole.level)
 
 
 def mended(text: str, compounds: frozenset[str]) -> str:
@@ -108,27 +90,26 @@ def mended(text: str, compounds: frozenset[str]) -> str:
     if HYPHEN not in text:
         return text
 
-    def whole(match: re.Match[str]) -> str:
-        first, second = match[1], match[2] or ""
-        keeps = not second or not second[0].islower() or f"{first}-{second}".casefold() in compounds
-        return f"{first}-{second}" if keeps else first + second
+    def joined(match: re.Match[str]) -> str:
+        at = match.start()
+        first = _LAST_LETTERS.search(text, text.rfind(" ", 0, at) + 1, at)
+        if first is None:
+            return f"-{match[0][1:]}"
+        second = match[1] or ""
+        keeps = not second[:1].islower() or f"{first[0]}-{second}".casefold() in compounds
+        return f"-{second}" if keeps else second
 
-    return _BROKEN.sub(whole, text).replace(HYPHEN, "-")
+    return _CUT.sub(joined, text)
 
 
-def _level(lines: Sequence[Line], number: int, setting: Setting, pitch: float) -> int:
+def _level(line: Line, setting: Setting, *, is_larger: bool, alone: bool) -> int:
     """Return a line's heading level, 0 for text."""
-    line = lines[number]
-    is_larger = line.size > _LARGER * setting.body_size
-    in_outline = setting.outline and len(line.text) <= _LONGEST_HEADING and not line.text[0].islower()
-    if not is_larger and not line.bold and not in_outline:
+    if not may_be_heading(line):
         return 0
-    alone = _is_alone(lines, number, pitch)
-    if (not is_larger and not alone) or not _may_be_heading(line):
-        return 0
-    stated = setting.outline.get(key_of(line.text)) if in_outline and alone else None
-    if stated is not None:
-        return stated + 1
+    if alone and setting.outline and not line.text[0].islower():
+        stated = setting.outline.get(key_of(line.text))
+        if stated is not None:
+            return stated + 1
     if is_larger:
         return setting.levels.get(float(round(line.size)), 0)
     if not line.bold:
@@ -137,95 +118,73 @@ def _level(lines: Sequence[Line], number: int, setting: Setting, pitch: float) -
     return max(setting.levels.values(), default=0) + (1 + numbered[1].count(".") if numbered else 1)
 
 
-def _may_be_heading(line: Line) -> bool:
-    return (
-        len(line.text) <= _LONGEST_HEADING
-        and not line.is_row
-        and not line.turned
-        and _LETTER.search(line.text) is not None
-    )
-
-
-def key_of(text: str) -> str:
-    """Return a title without what a table of contents may leave out: numbers, signs, case."""
-    return "".join(_LETTERS.findall(text)).casefold()
-
-
-def _is_alone(lines: Sequence[Line], number: int, pitch: float) -> bool:
+def _is_alone(before: Line | None, line: Line, pitch: float) -> bool:
     """Tell whether a line stands apart from the one before it, as headings do."""
-    if not number:
-        return True
-    before, line = lines[number - 1], lines[number]
-    return not 0 < before.top - line.top < 1.15 * pitch or before.size > 1.05 * line.size
+    return before is None or not 0 < before.top - line.top < 1.15 * pitch or before.size > 1.05 * line.size
 
 
-def _columns(lines: Sequence[Line]) -> tuple[_Column, _Column] | _Column | None:
+def _columns(lines: Sequence[Line]) -> tuple[_Column, ...]:
     """Return how far the text reaches: one column, or two where enough lines stand on the right half alone."""
     text = [line for line in lines if not line.is_row]
     if not text:
-        return None
-    whole = _Column(min(map(_LEFT, text)), max(map(_RIGHT, text)))
+        return ()
+    lefts, rights = [line.left for line in text], [line.right for line in text]
+    whole = _Column(min(lefts), max(rights))
     middle = (whole.left + whole.right) / 2
-    right = [line for line in text if line.left > middle - 1]
-    left = [line for line in text if line.right < middle + 1]
-    if len(right) < 5 or len(left) < 5 or len(right) + len(left) < 0.6 * len(text):
-        return whole
+    in_right = [line for line in text if line.left > middle - 1]
+    in_left = [line for line in text if line.right < middle + 1] if len(in_right) >= _LEAST_COLUMN else []
+    if len(in_left) < _LEAST_COLUMN or len(in_right) + len(in_left) < 0.6 * len(text):
+        return (whole,)
     return (
-        _Column(min(line.left for line in left), max(line.right for line in left)),
-        _Column(min(line.left for line in right), max(line.right for line in right)),
+        _Column(min(map(_LEFT, in_left)), max(map(_RIGHT, in_left))),
+        _Column(min(map(_LEFT, in_right)), max(map(_RIGHT, in_right))),
     )
 
 
-def _column_of(line: Line, columns: tuple[_Column, _Column] | _Column | None) -> _Column:
-    if columns is None:
+def _column_of(line: Line, columns: Sequence[_Column]) -> _Column:
+    if len(columns) == 1:
+        return columns[0]
+    if not columns:
         return _Column(line.left, line.right)
-    if isinstance(columns, _Column):
-        return columns
     first, second = columns
     if line.left >= second.left - 1:
         return second
     return first if line.right <= second.left else _Column(first.left, second.right)
 
 
-def _begins(
-    paragraph: Sequence[Line],
-    line: Line,
-    columns: tuple[_Column, _Column] | _Column | None,
-    pitch: float,
-    level: int,
-) -> bool:
-    """Tell whether a line begins a paragraph, after the lines of the open one."""
-    before = paragraph[-1]
+def _begins(last: _Open, line: Line, columns: Sequence[_Column], pitch: float) -> bool:
+    """Tell whether a line begins a paragraph, or a heading of its own, after the lines of the open one."""
+    before = last.lines[-1]
     if before.is_row or line.is_row or before.turned or line.turned:
         return True
-    step = before.end_top - line.top
-    if level:  # the next line of the same heading, or another heading
-        return not 0 < step < 1.8 * before.size
-    if before.text[-1] == HYPHEN:
+    step, size = before.end_top - line.top, before.size
+    if last.level:  # the next line of the same heading, or another heading
+        return not 0 < step < 1.8 * size
+    sign = before.text[-1]
+    if sign == HYPHEN:
         return False
-    ended = before.text.rstrip(_CLOSING).endswith(_ENDS)
-    if step <= 0 or step > 4 * before.size:  # another column, or below a picture
+    ended = not sign.isalnum() and before.text.rstrip(_CLOSING).endswith(_ENDS)
+    if step <= 0 or step > 4 * size:  # another column, or below a picture
         return ended or not line.text[:1].islower()
     return (
-        (pitch > 0 and step > 1.4 * pitch)
-        or (abs(line.size - before.size) > 0.1 * before.size and len(line.text) > 3)
-        or (_ITEM.match(line.text) is not None and (ended or _ITEM.match(paragraph[0].text) is not None))
-        or _is_indented(paragraph, line, columns)
-        or _leaves_room(paragraph, line, _column_of(before, columns), ended=ended)
+        (step > 1.4 * pitch > 0)
+        or (abs(line.size - size) > 0.1 * size and len(line.text) > 3)
+        or ((ended or last.is_item) and _ITEM.match(line.text) is not None)
+        or (abs(line.left - before.left) > 0.8 * line.size and _is_indented(last, line, columns))
+        or _leaves_room(last, line, _column_of(before, columns), ended=ended)
     )
 
 
-def _is_indented(paragraph: Sequence[Line], line: Line, columns: tuple[_Column, _Column] | _Column | None) -> bool:
-    """Tell whether a line begins further in or out than the one before it, and not as the second of a paragraph may."""
-    indent = line.left - paragraph[-1].left
-    if abs(indent) <= 0.8 * line.size or line.left - _column_of(line, columns).left >= 6 * line.size:
+def _is_indented(last: _Open, line: Line, columns: Sequence[_Column]) -> bool:
+    """Tell whether a line that begins further in or out than the one before it does not as the second line may."""
+    if line.left - _column_of(line, columns).left >= 6 * line.size:
         return False
-    return len(paragraph) > 1 or (indent > 0 and _ITEM.match(paragraph[0].text) is None)
+    return len(last.lines) > 1 or (line.left > last.lines[0].left and not last.is_item)
 
 
-def _leaves_room(paragraph: Sequence[Line], line: Line, column: _Column, *, ended: bool) -> bool:
+def _leaves_room(last: _Open, line: Line, column: _Column, *, ended: bool) -> bool:
     """Tell whether the line before stopped short of where the lines around it reach, as last lines do."""
-    before = paragraph[-1]
+    end = last.lines[-1].right
     width = column.right - column.left
-    reach = max(line.right, *map(_RIGHT, paragraph))
-    return reach - before.right > (0.06 if ended else 0.3) * width or column.right - before.right > 0.5 * width
+    room = 0.06 * width if ended else 0.3 * width
+    return line.right - end > room or last.reach - end > room or column.right - end > 0.5 * width

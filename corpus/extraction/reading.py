@@ -52,7 +52,7 @@ _RULES: Mapping[str, _Rules] = {
     "srt": _Rules("subtitles/1", "subtitles", guarded=True),
     "html": _Rules("html/1", "html_files", "selectolax", guarded=True),
     "epub": _Rules("epub/1", "epub_files", "selectolax", guarded=True),
-    "pdf": _Rules("pdf/2", "pdf_files", "pypdfium2", guarded=True),
+    "pdf": _Rules("pdf/3", "pdf_files", "pypdfium2", guarded=True),
     "docx": _Rules("docx/1", "docx_files", "python-docx", guarded=True),
     "pptx": _Rules("pptx/1", "pptx_files", "python-pptx", guarded=True),
     "xlsx": _Rules("xlsx/1", "xlsx_files", "openpyxl", guarded=True),
@@ -169,4 +169,4 @@ def read_limited(path: Path, limits: Limits) -> bytes:
                 "Split it, or raise [extraction] megabytes.",
             )
             raise ExtractionError("too-large", problem, advice, None, f"{size} bytes")
-        return file.read(most)
+        return file.read(size or most)  # of the file's own size: a buffer of the most would be made for every file
