@@ -46,6 +46,23 @@ def test_a_promise_is_reckoned_as_it_is_typed(open_page):
     assert "target=5" in page.url
 
 
+def test_each_reckoning_keeps_what_the_other_was_given(open_page):
+    page = open_page("/questions")
+    for field, given, part in (
+        ("#target", "5", "#bounds"),
+        ("#points", "7", "#planning"),
+        ("#confidence", "90", "#bounds"),
+    ):
+        page.locator(field).fill(given)
+        with page.expect_response(lambda answer, field=field: f"{field[1:]}=" in answer.url):
+            page.locator(field).press("Tab")
+        page.locator(f"{part}:not(.htmx-request)").wait_for()
+    page.wait_for_url("**confidence=90**")
+    assert {"target=5", "points=7", "confidence=90"} <= set(page.url.split("?")[1].split("&"))
+    page.reload()
+    assert [page.locator(field).input_value() for field in ("#target", "#points", "#confidence")] == ["5", "7", "90"]
+
+
 def test_hovering_over_the_figures_keeps_the_policy(open_page):
     page = open_page("/questions")
     drawn(page)
@@ -62,5 +79,5 @@ def test_everything_works_without_javascript(open_page):
     page.get_by_role("link", name="Check now").click()
     assert page.locator("#check .notice.good").is_visible()
     page.locator("#target").fill("20")
-    page.get_by_role("form", name="A promise about bluffs").get_by_role("button", name="Reckon").click()
+    page.get_by_role("group", name="A promise about bluffs").get_by_role("button", name="Reckon").click()
     assert "at most 20 % bluffs" in page.locator("#bounds").inner_text()
