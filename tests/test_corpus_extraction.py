@@ -305,6 +305,34 @@ def test_what_failed_is_not_tried_again_under_the_same_limits_unless_that_is_ask
     assert tries == 6  # that may have been the machine
 
 
+def test_a_scan_without_words_is_looked_at_again_once_tesseract_has_its_language(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "scan.pdf").write_bytes(b"%PDF-1.7 scan")
+    languages, tries = "eng osd", 0
+    limits = Limits(ocr_language="deu+eng")
+
+    def guarded_reading(paths: list[Path], *_: object) -> Iterator[tuple[Path, ExtractionError]]:
+        nonlocal tries
+        tries += len(paths)
+        yield from ((path, ExtractionError("image-only", "no text is found", "Install it.")) for path in paths)
+
+    monkeypatch.setattr("corpus.documents.extract_many", guarded_reading)
+    monkeypatch.setattr(reading, "tesseract_languages", lambda: languages)
+
+    def load(**asked: bool) -> None:
+        list(read_documents(list_folder(tmp_path).files, limits=limits, cache=tmp_path / ".cache", **asked))  # type: ignore[arg-type]
+
+    load()
+    load()
+    assert tries == 1
+    load(try_failed=True)
+    assert tries == 2
+    languages = "deu eng osd"
+    load()
+    assert tries == 3
+
+
 def test_tables_and_transcripts_are_read_under_limits_and_kept_too() -> None:
     assert all(reader_for(name).guarded for name in ("csv", "vtt", "srt"))
     assert not any(reader_for(name).guarded for name in ("markdown", "text"))

@@ -268,6 +268,8 @@ def test_what_others_wrote_never_runs_from_here(client, project, name, kind, dis
     policy = response.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "script-src" not in policy
+    assert ("object-src 'self'" in policy) == (name == "paper.pdf")  # its viewer is an object of its own page
+    assert "sandbox" not in policy  # which no viewer of PDF survives
     assert "frame-ancestors 'none'" in policy
     response.close()
     part = client.get(f"/files/raw/{name}", headers={"Range": "bytes=0-5"})

@@ -7,7 +7,7 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from flask import Flask, Response, request, url_for
+from flask import Flask, Response, redirect, request, url_for
 
 FOR_GOOD = "public, max-age=31536000, immutable"
 HTMX = "vendor/htmx-4.0.1.min.js"
@@ -33,6 +33,8 @@ def register(app: Flask) -> None:
             response.headers["Cache-Control"] = FOR_GOOD if lasting else "no-cache"
         return response
 
+    # A file that is shown by itself, a PDF for one, names no icon: the browser asks here.
+    app.add_url_rule("/favicon.ico", "icon", lambda: redirect(asset("icon.svg")))
     app.jinja_env.globals.update(
         asset=asset, htmx=HTMX, plotly=PLOTLY, plotly_styles=PLOTLY_STYLES, product_version=product_version()
     )

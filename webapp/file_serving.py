@@ -24,9 +24,7 @@ INLINE = {
 }
 POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 # A browser's own viewer of PDF draws with styles and objects of its own; nothing else is allowed it either.
-PDF_POLICY = (
-    POLICY + "; object-src 'self'; plugin-types application/pdf; style-src 'unsafe-inline'; img-src data: blob:"
-)
+PDF_POLICY = POLICY + "; object-src 'self'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
 class NoFileError(PageError):

@@ -15,9 +15,9 @@ from corpus.extraction.extracted import ErrorKind, Extracted, ExtractionError, e
 from corpus.extraction.limits import Limits
 from corpus.locators import Locator
 
-# What the file and the limits alone decide. Others may be the machine's: a missing language of Tesseract, permissions.
+# What the file, its extractor and the limits decide. What only "failed" may be the machine's: permissions, a full disk.
 _KEPT_FAILURES: frozenset[ErrorKind] = frozenset(
-    ("password", "empty", "damaged", "too-large", "too-slow", "out-of-memory")
+    ("password", "empty", "image-only", "damaged", "too-large", "too-slow", "out-of-memory")
 )
 
 
@@ -52,7 +52,7 @@ class ExtractionCache:
             return None
 
     def put_failure(self, sha256: str, key: str, limits: Limits, error: ExtractionError) -> None:
-        """Keep why there is no text, where the file and the limits alone are the reason."""
+        """Keep why there is no text, where the same would come out again."""
         if error.kind in _KEPT_FAILURES:
             facts = (error.kind, error.problem, error.advice, error.line, error.value)
             _write(self._place(sha256, _failed(key, limits)), {"error": facts})

@@ -33,15 +33,25 @@ def tesseract() -> str | None:
 @lru_cache(maxsize=1)
 def tesseract_version() -> str:
     """Return ``tesseract 5.3.0``, or an empty string where it is not installed."""
+    words = _told("--version").split()
+    return f"tesseract {words[1]}" if len(words) > 1 else "tesseract" if tesseract() else ""
+
+
+@lru_cache(maxsize=1)
+def tesseract_languages() -> str:
+    """Return the languages Tesseract has data for, as ``deu eng osd``; an empty string where it is not installed."""
+    return " ".join(sorted(_told("--list-langs").splitlines()[1:]))  # the first line says where they lie
+
+
+def _told(option: str) -> str:
     program = tesseract()
     if program is None:
         return ""
     try:
-        done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
+        done = subprocess.run([program, option], capture_output=True, text=True, timeout=20, check=False)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    words = (done.stdout or done.stderr).split()
-    return f"tesseract {words[1]}" if len(words) > 1 else "tesseract"
+    return done.stdout or done.stderr
 
 
 def read_picture(png: bytes, language: str) -> ReadPicture:

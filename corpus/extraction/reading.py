@@ -16,7 +16,7 @@ from corpus.extraction.extracted import ErrorKind, Extracted, ExtractionError
 from corpus.extraction.facts import with_text_facts
 from corpus.extraction.formats import TEXT_FORMATS, Protected, UnreadFormat, format_of
 from corpus.extraction.limits import MEGABYTE, Limits
-from corpus.extraction.ocr import tesseract_version
+from corpus.extraction.ocr import tesseract_languages, tesseract_version
 
 _ANEW = "Open it in its own program and save it anew."
 
@@ -97,10 +97,11 @@ def reader_of(path: Path) -> Reader:
 
 
 def cache_key(reader: Reader, limits: Limits) -> str:
-    """Return what shapes a file's text beside its bytes."""
-    if reader.format != "pdf":
+    """Return what shapes a file's text beside its bytes, or decides that there is none: OCR is more than a library."""
+    if reader.format != "pdf" or not limits.ocr:
         return reader.extractor
-    return f"{reader.extractor}, {tesseract_version()} {limits.ocr_language}" if limits.ocr else reader.extractor
+    there = set(limits.ocr_language.split("+")) <= set(tesseract_languages().split())
+    return f"{reader.extractor}, {tesseract_version()} {limits.ocr_language}{'' if there else ' without its data'}"
 
 
 def extractor_of(format_name: str) -> str | None:

@@ -58,7 +58,8 @@ class Watch:
             self.faults.append(f"console: {message.text}")
 
     def _request(self, request) -> None:
-        if not request.url.startswith((self.origin, "data:", "blob:", "about:")):
+        own = ("data:", "blob:", "about:", "chrome://", "chrome-extension://")  # the last two: its viewer of PDF
+        if not request.url.startswith((self.origin, *own)):
             self.faults.append(f"request to {request.url}")
 
 

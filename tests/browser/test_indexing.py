@@ -139,6 +139,24 @@ def test_an_answer_out_of_a_pdf_opens_at_its_page_beside_its_picture(open_page, 
     page.get_by_role("region", name="Page 3 of 3").wait_for()
 
 
+def test_the_pdf_itself_opens_at_its_page_in_the_browsers_own_viewer(open_page, indexed):
+    page = open_page("/documents/ferry.pdf?page=2#page=2")
+    page.get_by_role("link", name="Open the file itself").click()
+    page.wait_for_url("**/files/raw/ferry.pdf#page=2")
+    viewer = next_frame(page, "chrome-extension://")
+    toolbar = "document.querySelector('pdf-viewer')?.shadowRoot?.querySelector('viewer-toolbar')"
+    viewer.wait_for_function(f"() => {toolbar}?.docLength === 3 && {toolbar}.pageNo === 2")
+
+
+def next_frame(page, address):
+    """The frame of an address, once it is there."""
+    found = [frame for frame in page.frames if frame.url.startswith(address)]
+    while not found:
+        page.wait_for_event("framenavigated")
+        found = [frame for frame in page.frames if frame.url.startswith(address)]
+    return found[0]
+
+
 def test_an_answer_out_of_a_spreadsheet_opens_at_its_cells(open_page, indexed):
     page = asked(open_page, "What does lamp oil cost in crowns per litre?")
     first = page.locator(".chunk").first
@@ -159,7 +177,9 @@ def test_an_answer_out_of_a_talk_opens_at_its_time_beside_the_recording(open_pag
     first.locator(".label a").click()
     page.wait_for_url("**/documents/talk.vtt?**t=**#t=**")
     begin = float(re.search(r"[?&]t=([\d.]+)", page.url)[1])
-    assert HONEY in "".join(page.locator(".laid .focus").all_inner_texts())
+    marked = page.locator(".laid .focus")
+    assert HONEY in "".join(marked.all_inner_texts())
+    assert in_view(page, marked.first)
     player = page.locator("audio")
     assert player.get_attribute("src").startswith(f"/files/raw/talk.wav#t={begin:g}")
     page.wait_for_function("(begin) => Math.abs(document.querySelector('audio').currentTime - begin) < 0.5", arg=begin)
