@@ -58,7 +58,10 @@ def open_store(url: str) -> Engine:
         _migrate(engine, shown)
     except DatabaseError as error:
         engine.dispose()
-        raise StoreError(f"the store {shown} cannot be opened: {without_password(str(error.orig))}") from error
+        reason = without_password(str(error.orig))
+        if "readonly" in reason:
+            reason += "; Bluffline writes beside what it reads: make the file and its folder writable, or copy them"
+        raise StoreError(f"the store {shown} cannot be opened: {reason}") from error
     except StoreError:
         engine.dispose()
         raise

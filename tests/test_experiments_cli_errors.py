@@ -15,6 +15,15 @@ def test_what_the_database_refused_is_one_line_without_the_statement_and_its_val
     said = capsys.readouterr().err
     assert ended.value.code == 2
     assert said.splitlines() == [
-        "bluffline: the store cannot be read or written: database is locked. Is another process writing, or the disk "
-        "full?"
+        "bluffline: the store cannot be read or written: database is locked. Is another process writing, the disk "
+        "full, or the folder read-only?"
     ]
+
+
+def test_a_cache_that_cannot_be_written_says_what_may_be_wrong(capsys):
+    with pytest.raises(SystemExit), told():
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+    assert capsys.readouterr().err == (
+        "bluffline: a file under the project's var/ cannot be read or written: attempt to write a readonly database. "
+        "Is another process writing, the disk full, or the folder read-only?\n"
+    )

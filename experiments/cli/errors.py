@@ -13,6 +13,7 @@ import click
 
 SHOWN = 200  # faults; a questions file of the wrong kind has one a line
 INTERRUPTED = 130
+ASKED = "Is another process writing, the disk full, or the folder read-only?"
 BROKEN_PIPE = 141  # as a program that SIGPIPE ended: whoever read the output has read enough
 
 
@@ -69,10 +70,13 @@ def _said(error: Exception) -> str:
     """What went wrong; of a statement the database refused, its reason without the statement and its values."""
     from sqlalchemy.exc import DBAPIError
 
-    if not isinstance(error, DBAPIError):
+    if isinstance(error, DBAPIError):
+        what, reason = "the store", " ".join(str(error.orig).split())
+    elif isinstance(error, sqlite3.OperationalError):
+        what, reason = "a file under the project's var/", str(error)
+    else:
         return str(error)
-    reason = " ".join(str(error.orig).split())
-    return f"the store cannot be read or written: {reason}. Is another process writing, or the disk full?"
+    return f"{what} cannot be read or written: {reason}. {ASKED}"
 
 
 def _show(error: click.ClickException) -> None:
