@@ -59,7 +59,7 @@ def open_store(url: str) -> Engine:
     except DatabaseError as error:
         engine.dispose()
         reason = without_password(str(error.orig))
-        if "readonly" in reason:
+        if "readonly" in reason or "unable to open" in reason:
             reason += "; Bluffline writes beside what it reads: make the file and its folder writable, or copy them"
         raise StoreError(f"the store {shown} cannot be opened: {reason}") from error
     except StoreError:

@@ -143,11 +143,9 @@ def test_a_store_in_a_read_only_folder_is_refused(tmp_path):
     folder.chmod(0o755)
     assert child.returncode == 0, said
     assert len(said) == 2, said
-    assert said[0] == (
-        "the store sqlite:///store.db cannot be opened: attempt to write a readonly database; Bluffline writes beside "
-        "what it reads: make the file and its folder writable, or copy them"
-    )
-    assert said[1] == "the store sqlite:///new.db cannot be opened: unable to open database file"
+    assert said[0].startswith("the store sqlite:///store.db cannot be opened: ")
+    assert said[1].startswith("the store sqlite:///new.db cannot be opened: unable to open database file; ")
+    assert all(line.endswith("make the file and its folder writable, or copy them") for line in said)
 
 
 def _others_may_read(folder):
