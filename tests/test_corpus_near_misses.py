@@ -1,6 +1,5 @@
 """Near misses of needles that stand nowhere."""
 
-import time
 import unicodedata
 
 import pytest
@@ -99,16 +98,14 @@ def test_a_passage_that_drifted_is_found_again(data: st.DataObject) -> None:
         assert text[found.start : found.end] == found.passage == text
 
 
-def test_many_missing_needles_in_a_large_corpus_take_seconds() -> None:
+def test_of_many_missing_needles_in_a_large_corpus_only_so_many_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("corpus.near_misses._MOST_COMPARISONS", 130_000)
     documents = corpus(*("".join(f"Sentence {n} of {d} says {n * d}. " for n in range(1000)) for d in range(13)))
-    started = time.perf_counter()
     found = near_misses([f"Wholly different sentence {n}" for n in range(5_000)], documents)
-    assert found[0] is not None
-    assert found[-1] is None
-    assert time.perf_counter() - started < 30
+    assert [place is not None for place in found] == [True] * 10 + [False] * 4_990
 
 
 def test_a_run_of_points_costs_no_backtracking() -> None:
-    started = time.perf_counter()
-    near_misses(["other"], corpus("a" + "." * 200_000 + "b" + "?!" * 100_000))
-    assert time.perf_counter() - started < 5
+    # With backtracking this takes hours: the square of 400,000 steps and more.
+    (found,) = near_misses(["other"], corpus("a" + "." * 200_000 + "b" + "?!" * 100_000))
+    assert found is not None

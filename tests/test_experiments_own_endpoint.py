@@ -5,7 +5,6 @@ import gzip
 import json
 import socketserver
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -176,13 +175,16 @@ def test_what_may_succeed_later_is_tried_again_and_what_cannot_is_not(kept, monk
 
 def test_a_server_that_asks_for_a_pause_is_given_it_up_to_a_minute(kept, monkeypatch):
     monkeypatch.setattr(asking, "FIRST_WAIT", 0.0)
-    replies = [(429, {"Retry-After": "1"}, b""), (200, {}, results("x"))]
-    begin = time.monotonic()
+    paused, replies = [], [(429, {"Retry-After": "45"}, b""), (200, {}, results("x"))]
+
+    async def pause(seconds):
+        paused.append(seconds)
+
+    monkeypatch.setattr(asking, "sleep", pause)
     with serving(lambda *_: replies.pop(0)) as server:
         (answer,) = asked(retriever(server, retries=1), ["q"], kept)
-    assert answer.status == "ok"
-    assert time.monotonic() - begin >= 1
-    assert answer.milliseconds < 900  # the pause is not the retriever's
+    assert (answer.status, paused) == ("ok", [45.0])
+    assert answer.milliseconds < 45_000  # the pause is not the retriever's
     with serving(replying(429, b"", Retry_After="3600")) as server:
         (answer,) = asked(retriever(server, retries=5), ["other"], kept)
     assert "asks to wait 3600 s" in answer.reason
@@ -190,21 +192,30 @@ def test_a_server_that_asks_for_a_pause_is_given_it_up_to_a_minute(kept, monkeyp
 
 
 def test_one_request_that_hangs_does_not_stop_the_others(kept):
-    release = threading.Event()
+    others = threading.Semaphore(0)
 
     def reply(_path, body, _number):
-        if json.loads(body)["query"] == "q0":
-            release.wait(10)
+        if json.loads(body)["query"] == "q0":  # hangs until all the others are answered
+            return (200, {}, results("found")) if all(others.acquire(timeout=30) for _ in range(11)) else (500, {}, b"")
+        others.release()
         return 200, {}, results("found")
 
     with serving(reply) as server:
-        begin = time.monotonic()
-        answers = asked(retriever(server, deadline=1.0, concurrency=2), [f"q{n}" for n in range(12)], kept)
-        took = time.monotonic() - begin
+        answers = asked(retriever(server, deadline=60.0, concurrency=2), [f"q{n}" for n in range(12)], kept)
+    assert [answer.status for answer in answers] == ["ok"] * 12
+
+
+def test_an_answer_that_never_comes_is_a_timeout(kept):
+    release = threading.Event()
+
+    def reply(*_):
+        release.wait(60)
+        return 200, {}, results("too late")
+
+    with serving(reply) as server:
+        (answer,) = asked(retriever(server, deadline=0.3), ["q"], kept)
         release.set()
-    assert [answer.status for answer in answers] == ["timeout"] + ["ok"] * 11
-    assert answers[0].reason == "no answer within 1 s"
-    assert took < 5
+    assert (answer.status, answer.reason) == ("timeout", "no answer within 0.3 s")
 
 
 class Dripping(socketserver.BaseRequestHandler):
@@ -212,24 +223,22 @@ class Dripping(socketserver.BaseRequestHandler):
         self.request.recv(65536)
         with suppress(OSError):  # whoever asked has gone
             self.request.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-            for _ in range(30):
+            while not self.server.over.wait(0.1):  # for as long as somebody reads
                 self.request.sendall(b" ")
-                time.sleep(0.1)
 
 
 def test_an_answer_that_trickles_is_cut_off_at_the_deadline_of_the_whole(kept):
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Dripping) as server:
-        server.daemon_threads = True
+        server.daemon_threads, server.over = True, threading.Event()
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         source = Endpoint(f"http://127.0.0.1:{server.server_address[1]}/", "POST", (), REQUEST, PATHS)
-        begin = time.monotonic()
+        # Without a deadline over the whole this would never come back: each read is soon enough.
         (answer,) = asked(OwnRetriever("ours", source, k=5, deadline=0.5, retries=0), ["q"], kept)
-        took = time.monotonic() - begin
+        server.over.set()
         server.shutdown()
         thread.join()
     assert answer.status == "timeout"
-    assert took < 2
 
 
 def test_a_server_that_is_not_there_is_given_up_after_ten_questions(kept):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from asyncio import sleep
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -131,6 +132,6 @@ class _Crew:
                 if tried.wait is not None and tried.wait > LONGEST_WAIT:
                     reason = f"{tried.answer.reason}; it asks to wait {tried.wait:.0f} s, longer than is waited"
                     return query, tried.answer._replace(reason=reason)
-                await asyncio.sleep(max(backoff, tried.wait or 0.0))
+                await sleep(max(backoff, tried.wait or 0.0))
         after = f" ({self._own.retries + 1} attempts)" if self._own.retries else ""
         return query, tried.answer._replace(reason=f"{tried.answer.reason}{after}")

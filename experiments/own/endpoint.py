@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import time
 import zlib
 from collections.abc import Mapping
@@ -43,22 +44,32 @@ class EndpointAsker:
             ValueError: If an environment variable that the headers need is not set.
         """
         self._own, self._endpoint = own, endpoint
-        headers = {
+        self._headers = {
             "Accept": "application/json",
             "Accept-Encoding": "gzip",
             "User-Agent": "bluffline",
             **endpoint.secrets(),
         }
-        self._client = httpx2.AsyncClient(
-            headers=headers,
-            follow_redirects=False,
-            timeout=httpx2.Timeout(own.deadline),
-            limits=httpx2.Limits(max_connections=own.concurrency, max_keepalive_connections=own.concurrency),
-        )
+        self._clients: dict[str, httpx2.AsyncClient] = {}
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        for client in self._clients.values():
+            await client.aclose()
+
+    def _client(self, scheme: str) -> httpx2.AsyncClient:
+        """One a scheme: reading the certificates one trusts takes as long as twenty requests, and http needs none."""
+        if scheme not in self._clients:
+            most = self._own.concurrency
+            self._clients[scheme] = httpx2.AsyncClient(
+                headers=self._headers,
+                follow_redirects=False,
+                timeout=None,  # an attempt has one deadline over all of it
+                limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
+                # Without a certificate in it a context trusts nobody.
+                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if scheme == "http" else True,
+            )
+        return self._clients[scheme]
 
     async def attempt(self, query: str) -> Attempt:
         """Ask once."""
@@ -87,14 +98,15 @@ class EndpointAsker:
     async def _fetch(self, query: str) -> tuple[httpx2.Response, bytes]:
         own, endpoint = self._own, self._endpoint
         body = endpoint.body(query, own.k)
-        request = self._client.build_request(
+        address = httpx2.URL(endpoint.address(query, own.k))
+        request = self._client(address.scheme).build_request(
             endpoint.method,
-            endpoint.address(query, own.k),
+            address,
             content=body,
             headers=None if body is None else {"Content-Type": "application/json"},
         )
         for _ in range(_REDIRECTS + 1):
-            response = await self._client.send(request, stream=True)
+            response = await self._client(request.url.scheme).send(request, stream=True)
             try:
                 if response.next_request is None:
                     return response, await _read(response)
