@@ -203,3 +203,18 @@ def test_everything_that_may_explain_a_difference_is_named():
         ("strategy E", "-", "boundaries"),
     ]
     assert not any(one.prevents for one in found)
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "said"),
+    [
+        ([0.1, 0.2, 0.3, 0.4], "0.1, 0.2, 0.3, 0.4"),
+        ([round(0.3 + 0.025 * step, 3) for step in range(21)], "0.3 to 0.8 in steps of 0.025"),
+        ([0.1, 0.2, 0.3, 0.4, 0.6], "0.1, 0.2, 0.3, 0.4, 0.6"),
+    ],
+)
+def test_many_thresholds_are_said_by_their_ends_and_their_step_where_they_have_one(thresholds, said):
+    (found,) = settings_differences(
+        sweep(1, settings={"thresholds": []}), sweep(1, settings={"thresholds": thresholds}), [], []
+    )
+    assert (found.what, found.after) == ("thresholds", said)

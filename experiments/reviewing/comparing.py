@@ -12,6 +12,7 @@ How much may be claimed depends on what differs:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Protocol
 
 from experiments.reviewing.flips import Change, Difference, changes, differences
@@ -31,6 +32,7 @@ PREVENTS = {
     "pipeline": "pipeline",
 }
 _HASH_SHOWN = 12  # characters
+_SPELLED_OUT = 4  # numbers of a list; more that are evenly spaced are said by their ends and their step
 
 
 class Ranked(Protocol):
@@ -257,4 +259,8 @@ _SETTING_WORDS = {
 def _written(value: Any) -> str:
     if not isinstance(value, list):
         return str(value)
+    if len(value) > _SPELLED_OUT and all(isinstance(one, (int, float)) for one in value):
+        steps = {round(after - before, 9) for before, after in pairwise(value)}
+        if len(steps) == 1:
+            return f"{value[0]:g} to {value[-1]:g} in steps of {steps.pop():g}"
     return ", ".join(str(one["file"] if isinstance(one, dict) else one) for one in value)
