@@ -44,7 +44,7 @@ def checked_archive(data: bytes, limits: Limits) -> zipfile.ZipFile:
     if unpacked > limits.unpacked_megabytes * MEGABYTE or len(parts) > _MOST_PARTS:
         problem = f"the file unpacks to more than {limits.unpacked_megabytes} MB"
         advice = "If it is what it seems to be, raise [extraction] unpacked_megabytes."
-        size = f"{unpacked / MEGABYTE:,.0f} MB in {len(parts):,} parts"
+        size = f"{unpacked / MEGABYTE:,.0f} MB in {len(parts):,} part{'s' * (len(parts) != 1)}"
         raise ExtractionError("too-large", problem, advice, None, size)
     if any(part.flag_bits & 1 for part in parts):
         raise ExtractionError("password", "the file is protected by a password", "Save it without one.")

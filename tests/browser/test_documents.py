@@ -134,3 +134,25 @@ def test_a_document_is_reached_from_the_list_and_its_neighbours_by_arrow_keys(op
     page.wait_for_url("**/documents/guides/**")
     page.keyboard.press("ArrowRight")
     page.wait_for_url("**/documents/**.md**")
+
+
+def test_the_head_of_each_strategy_stands_over_its_numbers(open_page):
+    page = open_page("/documents")
+    heads = page.locator("table.documents:not(.files) thead .num .preset").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect().right)"
+    )
+    numbers = page.locator("table.documents:not(.files) .sum .num").evaluate_all(
+        """all => all.map((one) => {
+            const number = document.createRange()
+            number.selectNodeContents(one.firstChild)
+            return number.getBoundingClientRect().right
+        })"""
+    )
+    assert len(heads) > 1
+    assert all(abs(head - number) < 6 for head, number in zip(heads, numbers[-len(heads) :], strict=True))
+
+
+def test_blank_lines_of_a_marked_stretch_are_not_boxed(open_page):
+    start = OVENS.text.index("\n\n")
+    page = open_page(f"{OVENS_PAGE}?cut=A&char={start - 5},{start + 20}")
+    assert page.locator(".laid span.focus").first.evaluate("(one) => getComputedStyle(one).outlineStyle") == "none"
