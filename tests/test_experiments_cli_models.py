@@ -73,6 +73,7 @@ def test_fetching_says_what_cannot_be_had_and_takes_the_rest(project: Path, caps
     code, said, _ = typed(capsys, "models", "fetch", "--project", project)
     assert code == 2
     assert "cannot be downloaded with pip" in said
+    assert "Next:" not in said  # fetching was that
     assert "8 dimensions" in said
     assert typed(capsys, "models", "fetch", "nobody", "--project", project).code == 2
 

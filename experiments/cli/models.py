@@ -30,7 +30,10 @@ def models(context: click.Context, folder: Path | None, as_json: bool) -> None:
     if context.invoked_subcommand is None:
         from experiments.model_list import project_models
 
-        _tell(list(project_models(open_project(folder))), as_json)
+        found = list(project_models(open_project(folder)))
+        _tell(found, as_json)
+        if not as_json and any(one.problem for one in found):
+            click.echo("Next: bluffline models fetch")
 
 
 @models.command()
@@ -83,5 +86,3 @@ def _tell(found: list[ModelEntry], as_json: bool) -> None:
         )
         changes = f", {changes_words(stamp.changes)}" if stamp.changes else ""
         click.echo(f"  {stamp.source}; weights {stamp.weights[:12]}, files {stamp.files[:12]}{changes}")
-    if any(one.problem for one in found):
-        click.echo("Next: bluffline models fetch")
