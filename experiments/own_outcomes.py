@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from corpus.questions import Query
 from experiments.chunking import Chunk
+from experiments.collecting import collect
 from experiments.embedding import Embedded
 from experiments.evaluation import Cutting
-from experiments.outcomes import Outcome, collect
+from experiments.outcomes import Outcome
 from experiments.own.chunk_table import TableChunk, located
 from experiments.own.locating import Located, Locator, folded
 from experiments.own.responses import Answer, Returned, Tally, tally

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from corpus.documents import Document
 from corpus.questions import Query
 from experiments.chunking import Chunk, chunk_corpus
+from experiments.collecting import collect
 from experiments.conditions import SCORER_RETRIEVERS, Strategy
 from experiments.embedding import Embedded
 from experiments.evaluation import Cutting
 from experiments.lexical import BM25Index
 from experiments.measures import TIMED_QUESTIONS
-from experiments.outcomes import Outcome, collect
+from experiments.outcomes import Outcome
 from experiments.ranking import (
     DEFAULT_FUSION,
     Fusion,

@@ -6,7 +6,8 @@ from worlds import BLIND, OVERLAPPING, QUERIES, SECTIONS, KeywordEncoder, docume
 from worlds import unanswerable as refused_question
 
 from experiments.chunking import chunk_corpus
-from experiments.outcomes import STAGES, collect, stage
+from experiments.collecting import collect
+from experiments.outcomes import STAGES, stage
 from experiments.ranking import Ranking
 from experiments.relevance import Held, Projection
 

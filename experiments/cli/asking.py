@@ -5,39 +5,28 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
-from experiments.asking.answers import Answer, check_question, check_threshold, parse_combination
+from experiments.asking.answers import check_question
 from experiments.asking.asker import Asker, DecisionMismatchError
 from experiments.asking.generation import Generator
 from experiments.asking.generator_loading import GeneratorError
 from experiments.cli.answer_lines import answer_data, answer_lines, failure_data, failure_lines, written_lines
 from experiments.cli.options import project_option
-from experiments.conditions import MODEL_FREE_RETRIEVERS, Combination
-from experiments.deciding.decision_fit import combination_of
-from experiments.deciding.validity import corpora_it_holds_on
+from experiments.cli.ways import Way, ways_to_ask
 from experiments.indexing.stamps import refusal, stamps_of
 from experiments.models import ModelError
 from experiments.project import Project, open_project
 from experiments.settings import MAX_TOKENS, TIME_LIMIT
 from store import files
-from store.decisions import decision_in_force
 from store.engine import open_store
-from store.tables import DecisionRow
 
 _PLACE = re.compile(r"(?P<document>.+)#char=(?P<start>\d+),(?P<end>\d+)")
-
-
-class _Way(NamedTuple):
-    """One way to ask: what is printed above its answer, and how to get that answer."""
-
-    heading: str
-    ask: Callable[[str], Answer]
 
 
 class _RefusedError(click.ClickException):
@@ -92,7 +81,7 @@ def ask(folder: Path | None, question: str | None, **options: Any) -> None:
             click.echo(f"not searched: {fault.sentence}", err=True)
         if question is not None:
             question = check_question(question)
-        ways = _ways(project, asker, options)
+        ways = ways_to_ask(project, asker, options)
         if question is None:
             _ask_all(project, asker, ways, options)
         else:
@@ -110,69 +99,7 @@ def _told() -> Iterator[None]:
         raise _RefusedError(str(error)) from error
 
 
-def _ways(project: Project, asker: Asker, options: dict[str, Any]) -> list[_Way]:
-    """What is to be asked: the combinations named, else the decision in force with what the options change of it."""
-    if options["combinations"]:
-        if options["strategy"] or options["retriever"] or options["model"] or options["scorer"]:
-            raise click.UsageError("--combination already names strategy, retriever and models")
-        return [_named(project, asker, text, options["threshold"]) for text in options["combinations"]]
-    engine = open_store(project.store_url)
-    decision = decision_in_force(engine)
-    changed = options["strategy"] or options["retriever"] or options["model"] or options["scorer"]
-    if decision is None and not changed and options["threshold"] is None:
-        raise click.UsageError(
-            "no decision yet: record one with `bluffline decide`, or say what to ask with "
-            "--strategy E --retriever dense --threshold 0.675"
-        )
-    if not changed and decision is not None:
-        known = asker.corpus_hash == decision.corpus_hash
-        holds_on = frozenset() if known else corpora_it_holds_on(engine, decision)
-        return [_decided(asker, decision, options["threshold"], holds_on)]
-    return [_of_options(project, asker, decision, options)]
-
-
-def _named(project: Project, asker: Asker, text: str, threshold: float | None) -> _Way:
-    key, at, own = text.rpartition("@")
-    if at and re.fullmatch(r"[\d.]+", own):
-        return _way(asker, _parsed(project, key), float(own))
-    return _way(asker, _parsed(project, text), threshold)
-
-
-def _parsed(project: Project, key: str) -> Combination:
-    settings = project.settings
-    return parse_combination(key, settings.models, settings.rerankers, settings.late_models)
-
-
-def _of_options(project: Project, asker: Asker, decision: DecisionRow | None, options: dict[str, Any]) -> _Way:
-    strategy = options["strategy"] or (decision.strategy if decision else "E")
-    retriever = options["retriever"] or (decision.retriever if decision else "dense")
-    settings = project.settings
-    model = None if retriever in MODEL_FREE_RETRIEVERS else options["model"] or settings.models[0]
-    scorers = {"rerank": settings.rerankers, "late": settings.late_models}.get(retriever, ())
-    scorer = (options["scorer"] or scorers[0]) if scorers else None
-    return _way(asker, Combination(strategy, retriever, model, scorer), options["threshold"])
-
-
-def _way(asker: Asker, combination: Combination, threshold: float | None) -> _Way:
-    check_threshold(threshold)
-    asker.strategy(combination.strategy)
-    at = "no threshold: whatever comes first is kept" if threshold is None else f"threshold {threshold:g}"
-    return _Way(f"{combination.key}, {at}", lambda question: asker.ask(question, combination, threshold))
-
-
-def _decided(asker: Asker, decision: DecisionRow, threshold: float | None, holds_on: Collection[str]) -> _Way:
-    asker.check_decision(decision, holds_on)
-    if threshold is None:
-        heading = f"{decision.combination}, threshold {decision.threshold:g}, decision {decision.id}"
-        return _Way(heading, lambda question: asker.ask_decided(question, decision, holds_on))
-    check_threshold(threshold)
-    combination = combination_of(decision)
-    heading = f"{decision.combination}, threshold {threshold:g} instead of decision {decision.id}'s"
-    model = str(decision.stamp["name"])
-    return _Way(heading, lambda question: asker.ask(question, combination, threshold, gate_model=model))
-
-
-def _ask_one(project: Project, asker: Asker, question: str, ways: Sequence[_Way], options: dict[str, Any]) -> None:
+def _ask_one(project: Project, asker: Asker, question: str, ways: Sequence[Way], options: dict[str, Any]) -> None:
     from experiments.asking.answering import Written, prompt_of, write
 
     found: list[dict[str, Any]] = []
@@ -231,7 +158,7 @@ def _clear_progress() -> None:
         click.echo("\r" + " " * 30 + "\r", nl=False, err=True)
 
 
-def _ask_all(project: Project, asker: Asker, ways: Sequence[_Way], options: dict[str, Any]) -> None:
+def _ask_all(project: Project, asker: Asker, ways: Sequence[Way], options: dict[str, Any]) -> None:
     from tqdm import tqdm
 
     from experiments.asking.answering import classify_all
