@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
-from made_scorers import OverlapScorer, WordTokenEncoder
-from small_project import QUESTIONS, WordEncoder, small_project
+from made_scorers import OverlapScorer
+from second_world import second_project, stand_ins
+from small_project import WordEncoder
 from sqlalchemy import Engine
 
-from experiments import second_bench, workbench
+from experiments import second_bench
 from experiments.asking.asker import Asker, DecisionMismatchError
 from experiments.cli.answer_lines import answer_data, answer_lines
 from experiments.conditions import Combination
@@ -33,40 +34,20 @@ from store.tables import DecisionRow
 from webapp.app import create_app
 from webapp.contexts.question_tables import combinations_of
 
-SWEEP = """
-strategies = ["E"]
-thresholds = [0.3, 0.675]
-retrievers = ["dense", "bm25", "hybrid", "rerank", "late"]
-rerankers = ["org/x1", "org/x2"]
-late_models = ["org/tokens"]
-k = [1, 4]
-"""
-
-
-# Enough of each kind that a threshold can be chosen on some and reported on others.
-MORE = [
-    {"id": f"{stratum}{number}", "question": f"What about {stratum} {number}?", "stratum": stratum}
-    for stratum in ("near", "far")
-    for number in range(4)
-]
-
 
 @pytest.fixture(scope="module", autouse=True)
-def stand_ins() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(second_bench, "find_cross_encoder", lambda spec, _: OverlapScorer(spec.name))
-        patch.setattr(second_bench, "find_token_encoder", lambda spec, _: WordTokenEncoder(spec.name))
-        patch.setattr(workbench, "find_encoder", lambda _project, name: WordEncoder(name))
+def stand_in() -> Iterator[None]:
+    with stand_ins():
         yield
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    return small_project(tmp_path_factory.mktemp("project"), SWEEP, questions=(*QUESTIONS, *MORE))
+    return second_project(tmp_path_factory.mktemp("project"))
 
 
 @pytest.fixture(scope="module")
-def swept(project: Project, stand_ins: None) -> Iterator[Engine]:
+def swept(project: Project, stand_in: None) -> Iterator[Engine]:
     engine = open_store(project.store_url)
     run_sweep(engine, project)
     yield engine
