@@ -13,7 +13,7 @@ from experiments.deciding.decision_fit import combination_of
 from experiments.deciding.equal_coverage import at_equal_coverage
 from experiments.deciding.validity import Validity, holds, judge
 from experiments.outcomes import Recorded
-from experiments.project import Project, ProjectError
+from experiments.project import Project
 from experiments.reading import LoadedSweep
 from store import files, reads
 from store.decisions import decision_in_force
@@ -24,7 +24,7 @@ from webapp import params
 from webapp.asking import Way
 from webapp.dashboard import dashboard
 from webapp.params import BadParameterError
-from webapp.question_set_reads import NoProjectError
+from webapp.projects import project_here
 from webapp.sweeps import remember_sweep
 
 COLUMNS = 4
@@ -144,18 +144,6 @@ def read(args: Args) -> AskRead:
 
 def _documents(sweep: SweepRow | None) -> list[str]:
     return [row.document_id for row in reads.document_heads(dashboard().engine, sweep.corpus_hash)] if sweep else []
-
-
-def project_here() -> Project:
-    """The dashboard's project.
-
-    Raises:
-        NoProjectError: If its file is faulty.
-    """
-    try:
-        return dashboard().project()
-    except ProjectError as error:
-        raise NoProjectError(str(error)) from error
 
 
 def _question(raw: str) -> tuple[str, str]:

@@ -23,7 +23,7 @@ from webapp.contexts.files import FilesLinks, FilesPanel, FilesRead, panel
 from webapp.dashboard import dashboard
 from webapp.errors import PageError
 from webapp.files import files as handed
-from webapp.question_set_reads import NoProjectError
+from webapp.projects import project_here
 
 VIDEO = (".mp4", ".webm")
 
@@ -33,18 +33,6 @@ class UnchangeableError(PageError):
 
     status = 403
     title = "Documents are not changed from here"
-
-
-def project_here() -> Project:
-    """The dashboard's project.
-
-    Raises:
-        NoProjectError: If its file is faulty.
-    """
-    try:
-        return dashboard().project()
-    except ProjectError as error:
-        raise NoProjectError(str(error)) from error
 
 
 def cannot_change(project: Project) -> str:

@@ -24,21 +24,10 @@ from webapp import params
 from webapp.contexts import question_tables
 from webapp.contexts.question_tables import Checked, Choice
 from webapp.dashboard import dashboard
-from webapp.errors import PageError
+from webapp.projects import project_here
 from webapp.sweeps import UnknownSweepError, remember_sweep
 
 SHOWN = 100
-
-
-class NoProjectError(PageError):
-    """The project's files cannot be read."""
-
-    status = 409
-    title = "The project cannot be read"
-
-    def __init__(self, why: str) -> None:
-        """Say what is wrong with it."""
-        super().__init__(why, "Mend the project file; `bluffline check` says what is wrong.")
 
 
 class Read(NamedTuple):
@@ -87,10 +76,7 @@ def whole_set(which: str) -> tuple[list[Query], str]:
         UnknownSweepError: If there is no sweep.
     """
     if which == "project":
-        try:
-            return list(_report(dashboard().project()).queries), "questions"
-        except ProjectError as error:
-            raise NoProjectError(str(error)) from error
+        return list(_report(project_here()).queries), "questions"
     sweep = _sweep(reads_history.sweeps_before(dashboard().engine, None, SHOWN))
     if sweep is None:
         raise UnknownSweepError(0)

@@ -17,6 +17,7 @@ from webapp.contexts.files import FilesPanel
 from webapp.dashboard import dashboard
 from webapp.errors import PageError
 from webapp.exports import Format
+from webapp.projects import project_here
 from webapp.uploads import Arrived
 
 blueprint = Blueprint("files", __name__)
@@ -101,7 +102,7 @@ def replace() -> Response:
 @blueprint.post("/files/index")
 def index() -> Response:
     """Start the indexer."""
-    file_reads.project_here()
+    project_here()
     _start()
     return _back()
 
@@ -152,13 +153,13 @@ def remove() -> Response:
 @blueprint.get("/files/raw/<whole:document_id>")
 def raw(document_id: str) -> Response:
     """The file itself: PDF and media to be looked at, everything else as a download that no browser runs."""
-    return file_serving.file(file_reads.project_here(), document_id)
+    return file_serving.file(project_here(), document_id)
 
 
 @blueprint.get("/files/pages/<int:number>/<whole:document_id>")
 def page_image(number: int, document_id: str) -> Response:
     """One page of a PDF as a picture."""
-    return file_serving.page_image(file_reads.project_here(), document_id, number)
+    return file_serving.page_image(project_here(), document_id, number)
 
 
 def _removing(document_id: str) -> RemovingContext:
