@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import zipfile
 
 import pytest
 from docx.enum.text import WD_BREAK
@@ -261,6 +262,34 @@ def test_cells_far_apart_are_read_and_too_many_between_them_are_too_large(monkey
     monkeypatch.setattr("corpus.extraction.xlsx_files._MOST_CELLS", 100_000)
     wide = "".join(f'<row r="{row}"><c r="XFD{row}"><v>2</v></c></row>' for row in range(1, 10))
     assert kind_of(sheet_of(wide), "xlsx") == "too-large"
+
+
+def test_a_text_that_many_cells_share_is_too_large_written_out() -> None:
+    rows = "".join(f'<row r="{row}"><c t="s"><v>0</v></c></row>' for row in range(1, 1100))
+    shared = (
+        f'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>{"x" * 1000}</t></si></sst>'
+    )
+    types = (
+        '<Override PartName="/xl/sharedStrings.xml" ContentType="application/'
+        'vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"/></Types>'
+    )
+    with zipfile.ZipFile(io.BytesIO(sheet_of(rows))) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["[Content_Types].xml"] = parts["[Content_Types].xml"].replace(b"</Types>", types.encode())
+    made = zipped({**parts, "xl/sharedStrings.xml": shared})
+    assert read(made, "xlsx", unpacked_megabytes=2).facts.characters > 1_000_000
+    with pytest.raises(ExtractionError, match="the cells of a sheet hold more than 1 MB of text") as caught:
+        read(made, "xlsx", unpacked_megabytes=1)
+    assert caught.value.kind == "too-large"
+
+
+def test_a_chapter_that_a_book_names_twice_is_read_once() -> None:
+    made = book({"one.xhtml": "<html><body><p>Knots.</p></body></html>"})
+    twice = repacked(
+        made, lambda name, data: data.replace(b"</spine>", b'<itemref idref="one.xhtml"/>' * 9 + b"</spine>")
+    )
+    found = read(twice, "epub")
+    assert (found.text, found.facts.pages) == ("# Book\n\nKnots.\n", 1)
 
 
 def test_a_row_no_sheet_can_have_is_damage_and_not_waited_for() -> None:

@@ -44,8 +44,11 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
         blocks: list[Block] = []
         tables = 0
         missing = []
+        chapters: dict[str, str] = {}  # each once, however often the spine names it
         for key in spine:
             name = posixpath.normpath(posixpath.join(posixpath.dirname(package_name), unquote(items.get(key, ""))))
+            chapters.setdefault(name, key)
+        for name, key in chapters.items():
             chapter = read_part(archive, name)
             if not chapter:
                 missing.append(key)
@@ -55,7 +58,7 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
             tables += page.tables
     whole = rendered(blocks, title or None)
     partial = tuple(f"chapter {key} is named but not in the file" for key in missing)
-    facts = Extraction(format_name, headings=whole.headings, pages=len(spine), tables=tables, partial=partial)
+    facts = Extraction(format_name, headings=whole.headings, pages=len(chapters), tables=tables, partial=partial)
     return Extracted(whole.text if blocks else "", title or None, whole.locators, facts)
 
 

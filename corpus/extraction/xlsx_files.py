@@ -16,7 +16,7 @@ from openpyxl.utils.exceptions import InvalidFileException
 from corpus.extraction.archives import DAMAGE, checked_archive, read_part
 from corpus.extraction.blocks import Block, rendered
 from corpus.extraction.extracted import Extracted, Extraction, ExtractionError
-from corpus.extraction.limits import Limits
+from corpus.extraction.limits import MEGABYTE, Limits
 from corpus.extraction.tables import Cell, Sheet, sheet_blocks
 
 _LAST_ROW = 1_048_576  # of any sheet
@@ -48,7 +48,7 @@ def read(data: bytes, limits: Limits, format_name: str) -> Extracted:
             if sheet.sheet_state != "visible":
                 hidden.append(sheet.title)
                 continue
-            found = list(sheet_blocks(_sheet(sheet), named=True))
+            found = list(sheet_blocks(_sheet(sheet, limits), named=True))
             blocks += found
     except ExtractionError:
         raise
@@ -86,10 +86,10 @@ def _uncached(archive: zipfile.ZipFile) -> int:
     return found
 
 
-def _sheet(sheet: Any) -> Sheet:
+def _sheet(sheet: Any, limits: Limits) -> Sheet:
     sheet.reset_dimensions()  # some programs write them wrong, and rows would be missing
     rows: list[list[Cell]] = []
-    for row in _rows(sheet):
+    for row in _rows(sheet, limits.unpacked_megabytes):
         while row and not row[-1].text:
             row.pop()
         rows.append(row)
@@ -98,13 +98,14 @@ def _sheet(sheet: Any) -> Sheet:
     return Sheet(sheet.title, rows)
 
 
-def _rows(sheet: Any) -> Iterator[list[Cell]]:
+def _rows(sheet: Any, megabytes: int) -> Iterator[list[Cell]]:
     """Yield every row up to its last cell.
 
     Raises:
-        ExtractionError: If a few cells far apart would fill the memory with the empty ones between them.
+        ExtractionError: If a few cells far apart would fill the memory with the empty ones between them, or one long
+            text that many cells share is more than `megabytes` written out.
     """
-    cells = 0
+    cells = characters = 0
     for number, row in enumerate(sheet.iter_rows(), start=1):
         if number > _LAST_ROW:
             problem = f"a sheet has a row below {_LAST_ROW:,}, the last one there can be"
@@ -113,7 +114,12 @@ def _rows(sheet: Any) -> Iterator[list[Cell]]:
         if cells > _MOST_CELLS:
             problem, advice = f"a sheet reaches over more than {_MOST_CELLS:,} cells", "Remove its far-off cells."
             raise ExtractionError("too-large", problem, advice, None, sheet.title)
-        yield [_EMPTY if cell is EMPTY_CELL else _cell(cell) for cell in row]
+        shown = [_EMPTY if cell is EMPTY_CELL else _cell(cell) for cell in row]
+        characters += sum(len(cell.text) for cell in shown)
+        if characters > megabytes * MEGABYTE:
+            problem, advice = f"the cells of a sheet hold more than {megabytes} MB of text", "Split it."
+            raise ExtractionError("too-large", problem, advice, None, sheet.title)
+        yield shown
 
 
 def _cell(cell: Any) -> Cell:
