@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -156,8 +157,11 @@ class Progress:
             self._bar.set_description_str(self.line, refresh=False)
         elif self._total and self._clock() - self._told >= BETWEEN_LINES:
             self._told = self._clock()
-            self._stream.write(self.line + "\n")
-            self._stream.flush()
+            try:
+                self._stream.write(self.line + "\n")
+                self._stream.flush()
+            except OSError:  # nobody reads it any more, which is no fault of what is measured
+                self._told = math.inf
 
     def _write(self) -> None:
         self._written = self._clock()

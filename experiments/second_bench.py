@@ -200,7 +200,9 @@ class _TellingReranker(Reranker):
 
     def milliseconds(self, questions: Sequence[str], first: Ranking) -> dict[str, list[float]]:
         planned = len(questions) * min(self._depth, len(self._texts))
-        self._progress.stage(self._key, self.to_score(questions, first), PAIRS, planned)
+        todo = self.to_score(questions, first)
+        # Pairs that are known are scored again, one question at a time, where nobody has timed them yet.
+        self._progress.stage(self._key if todo else f"{self._key}, timing questions", todo, PAIRS, planned)
         return super().milliseconds(questions, first)
 
 

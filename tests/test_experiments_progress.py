@@ -122,6 +122,23 @@ def test_without_a_terminal_there_is_a_line_every_ten_seconds(engine: Engine, sw
     assert "\r" not in out.getvalue()
 
 
+def test_a_sweep_goes_on_when_nobody_reads_its_progress_any_more(engine: Engine, sweep_id: int) -> None:
+    class Closed(io.StringIO):
+        writes = 0
+
+        def write(self, _: str) -> int:
+            self.writes += 1
+            raise BrokenPipeError
+
+    clock, out = Clock(), Closed()
+    with Progress(engine, sweep_id, {"texts": 100}, clock=clock, stream=out) as progress:
+        progress.stage("strategy A", 100)
+        for _ in range(5):
+            clock.now += 11
+            progress.advance(20)
+    assert out.writes == 1
+
+
 def test_a_sweep_with_nothing_to_embed_says_nothing(engine: Engine, sweep_id: int) -> None:
     for stream in (io.StringIO(), Terminal()):
         clock = Clock()
