@@ -77,7 +77,7 @@ def test_the_graph_makes_a_vector_depend_on_its_neighbours_and_the_converted_wei
     assert np.abs(alone @ alone.T - together @ together.T).max() < 1e-5
 
     graph = session(original("bge-small-en-v1.5-int8", wheel_models))
-    tokenizer = encoder._model().tokenizer
+    tokenizer = encoder.model().tokenizer
 
     def vectors(batch: list[str]) -> Any:
         found = graph.run(None, dict(tokenizer(batch, padding=True, return_tensors="np")))[0][:, 0]

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 PROGRAM = """
+import sys
 import threading
 import torch
 from webapp import background
@@ -22,7 +23,7 @@ def work():
 for _ in range(2):
     background.start("sums", work)
 begun.wait()
-threading.excepthook = lambda raised: print(raised.exc_type.__name__)
+threading.excepthook = lambda raised: sys.stdout.write(f"{raised.exc_type.__name__}\\n")  # one write, not two
 """
 
 

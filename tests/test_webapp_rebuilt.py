@@ -9,7 +9,7 @@ from typing import Any
 
 from ledger_world import Machine, Machines, empty_ledger, machines
 from made_sweeps import MODEL, SETTINGS
-from page_walk import walk
+from page_walk import REPORT, walk
 from web_worlds import BM25_E, DENSE_A, DENSE_E, HYBRID_E, KS, reviewed
 
 from experiments.deciding.choosing import ByHand
@@ -51,7 +51,8 @@ def decide(one: Machine, sweep_id: int, threshold: float, hours: float) -> None:
 def pages(one: Machine, root: Path) -> dict[str, str]:
     app = create_app(one.engine, root=root, allowed_hosts={"localhost"})
     found = {}
-    for address, answer in walk(app, 1, but="/ask?").items():  # asked live: it says how many milliseconds it took
+    # What is asked live says how many milliseconds it took; a report says what the pages say.
+    for address, answer in walk(app, 1, but=("/ask?", REPORT)).items():
         text = answer.get_data(as_text=True)
         for own in OWN:
             text = own.sub("", text)
