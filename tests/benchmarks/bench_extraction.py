@@ -3,9 +3,10 @@
     python tests/benchmarks/bench_extraction.py [PDF ...]
 
 Reads 100 Markdown files of 30 kB; a paper of two columns (and every PDF named) against pypdfium2 alone, once for the
-bare text and once for the text with the boxes of its lines, which reading order needs; and short files beside one that
-never ends. Times of Markdown and PDFs are of the processor, the least of several turns, so that a busy machine does not
-count.
+bare text and once for the text with the boxes of its lines, which reading order needs; the same PDFs as a folder, read
+as users have it read, in processes of their own; and short files beside one that never ends. Times of Markdown and of
+single PDFs are of the processor, the least of several turns, so that a busy machine does not count; the folder's is by
+the clock, the least of a few turns, and says how many processors there were.
 
 The library alone is its own text of all pages: opening, loading each page and its text layer, `get_text_range`. What is
 wanted is 1.3 times that, which is not reached (see DECISIONS.md).
@@ -17,10 +18,11 @@ delays another.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -39,13 +41,16 @@ from corpus.extraction.reading import extract  # noqa: E402
 PAPER = ROOT / "tests" / "golden" / "documents" / "two-column-latex.pdf"
 LEAST_RATE, MOST_TIMES, WANTED_TIMES = 5.0, 1.6, 1.3
 TURNS = 15
+FOLDER_TURNS = 3
 
 
 def main() -> int:
-    """Measure all three."""
+    """Measure all four."""
+    pdfs = [Path(path) for path in sys.argv[1:]] or [PAPER]
     with tempfile.TemporaryDirectory() as folder:
         good = [_markdown(Path(folder, "markdown")), _slow(Path(folder, "slow"))]
-    good += [_pdf(Path(path)) for path in (sys.argv[1:] or [str(PAPER)])]
+        _folder(pdfs, Path(folder, "pdfs"))
+    good += [_pdf(path) for path in pdfs]
     return 0 if all(good) else 1
 
 
@@ -79,6 +84,29 @@ def _pdf(path: Path) -> bool:
         f"{boxes:.2f} times its text with the boxes of lines"
     )
     return bare <= MOST_TIMES
+
+
+def _folder(pdfs: Sequence[Path], folder: Path) -> None:
+    """Read a folder of copies of the PDFs, as many as the library alone reads in about a second."""
+    folder.mkdir()
+    once = _seconds(lambda: [_library(path.read_bytes(), boxes=False) for path in pdfs], time.perf_counter)
+    for copy in range(max(1, round(1 / once))):
+        for path in pdfs:
+            shutil.copyfile(path, folder / f"{copy:03}-{path.name}")
+    paths = sorted(folder.iterdir())
+
+    def alone() -> None:
+        for path in paths:
+            _library(path.read_bytes(), boxes=False)
+
+    least = {"ours": float("inf"), "alone": float("inf")}
+    for _ in range(FOLDER_TURNS):
+        least["alone"] = min(least["alone"], _seconds(alone, time.perf_counter))
+        least["ours"] = min(least["ours"], _seconds(lambda: list(extract_many(paths)), time.perf_counter))
+    print(
+        f"A folder of {len(paths)} PDFs: {least['ours']:.2f} s by the clock with its processes on {os.cpu_count()} "
+        f"processors, {least['ours'] / least['alone']:.2f} times pypdfium2's bare text in one loop"
+    )
 
 
 def _library(data: bytes, *, boxes: bool) -> int:
