@@ -79,7 +79,9 @@ def without_edges(pages: Sequence[list[Line]], edges: Iterable[Edge], body_size:
         if len(places) == len(pages[page]):
             del gone[page]
         else:
-            kept[page] = [line for place, line in enumerate(pages[page]) if place not in places]
+            kept[page] = list(pages[page])
+            for place in sorted(places, reverse=True):
+                del kept[page][place]
     dropped = []
     for running in left_out:
         left = [edge for edge in running if edge.page in gone]

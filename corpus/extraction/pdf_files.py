@@ -213,7 +213,8 @@ def _title(pages: Sequence[Sequence[Line]], setting: Setting) -> str | None:
     Lines of that size in several places are headings: the first is the title only where the page begins with it.
     """
     lines = next((lines for lines in pages if lines), [])
-    large = [line for line in lines if line.size > LARGER * setting.body_size and not line.turned]
+    least = LARGER * setting.body_size
+    large = [line for line in lines if line.size > least and not line.turned]
     largest = max((line.size for line in large if any(map(str.isalpha, line.text))), default=0.0)
     if not largest:
         return None

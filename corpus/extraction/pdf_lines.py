@@ -153,15 +153,12 @@ class PageText:
             texts, firsts, lasts, lefts, bottoms, rights, tops, end_tops, strict=True
         ):
             height = top - bottom
-            size = sizes.get(height)
-            if size is None:
-                size = sizes[height] = self._size(first, height)
+            size = sizes.get(height) or sizes.setdefault(height, self._size(first, height))
             length = last - first + 1
             bold = length <= _LONGEST_BOLD and not text[0].islower() and self._is_bold(text, first + length // 2)
             line = Line(text, left, bottom, right, top, size, first, bold, (), False, end_top)
-            if not _NARROW < (right - left) / ((size or 1.0) * length) < _WIDE:
-                line = self._odd(line, length)
-            found.append(line)
+            usual = _NARROW * size * length < right - left < _WIDE * size * length
+            found.append(line if usual else self._odd(line, length))
         return found
 
     def _odd(self, line: Line, length: int) -> Line:

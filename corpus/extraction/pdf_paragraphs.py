@@ -70,7 +70,8 @@ def page_blocks(lines: Sequence[Line], setting: Setting, place: str) -> Iterator
 
 
 def _block(whole: _Open, setting: Setting, place: str) -> Block:
-    text = " ".join([line.text for line in whole.lines])
+    lines = whole.lines
+    text = " ".join([line.text for line in lines]) if len(lines) > 1 else lines[0].text
     if HYPHEN in text:
         text = mended(text, setting.compounds)
     # Control characters are not printable, nor are blanks other than a space.
