@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, Protocol, cast
 
@@ -64,21 +64,30 @@ class Reader(NamedTuple):
 
     Attributes:
         format: Its format.
-        extractor: The rules with their version, and the library with its own, as ``pdf/1 pypdfium2 5.1``.
         guarded: Whether it may hang or break its process.
     """
 
     format: str
-    extractor: str
     guarded: bool
+
+    @property
+    def extractor(self) -> str:
+        """The rules with their version, and the library with its own, as ``pdf/1 pypdfium2 5.1``."""
+        return _extractor(self.format)
 
 
 @lru_cache(maxsize=32)
-def reader_for(format_name: str) -> Reader:
-    """Return how files of a format are read."""
+def _extractor(format_name: str) -> str:
+    from importlib import metadata  # noqa: PLC0415 - a quarter of a reading process's start, which asks for no version
+
     rules = _RULES[format_name]
     library = f" {rules.library} {metadata.version(rules.library).split('+')[0]}" if rules.library else ""
-    return Reader(format_name, f"{rules.version}{library}", rules.guarded)
+    return f"{rules.version}{library}"
+
+
+def reader_for(format_name: str) -> Reader:
+    """Return how files of a format are read."""
+    return Reader(format_name, _RULES[format_name].guarded)
 
 
 def reader_of(path: Path) -> Reader:
