@@ -12,12 +12,9 @@ from experiments.naming import names_of, short_model
 from experiments.pairs import compare
 from experiments.provenance import document_level
 from experiments.reading import LoadedSweep
-from experiments.reviewing.flips import changes
-from experiments.reviewing.winloss import Pairing, WinLoss, compare_all
-from experiments.stats.intervals import MeanInterval
+from experiments.reviewing.winloss import WinLoss, compare_all
 from experiments.verdicts.hit_rules import on_hits
 from experiments.verdicts.own import tally_of
-from experiments.verdicts.pairs import on_pairing
 from experiments.verdicts.strategies import (
     Arm,
     destroyed_by_strategy,
@@ -26,12 +23,12 @@ from experiments.verdicts.strategies import (
     on_destroyed,
     on_strategies,
 )
-from experiments.words import p_value, plural
 from store.tables import CombinationRow, MeasureRow, SweepRow
 from webapp.combinations import Chips, Note, Shown
 from webapp.contexts import gains, secondary, strategy_figures, strategy_notes, strategy_table
 from webapp.contexts.gains import Gains
 from webapp.contexts.secondary import Secondary
+from webapp.contexts.strategy_card import Card, card_of
 from webapp.contexts.strategy_table import Choice, Row
 from webapp.exports import Column
 from webapp.sweeps import Strip, strip_of
@@ -106,21 +103,6 @@ class Missing(NamedTuple):
     model: str
     state: str
     reason: str
-
-
-class Card(NamedTuple):
-    """Two combinations compared."""
-
-    first: str
-    second: str
-    sentence: str
-    pairing: Pairing
-    pairs: int
-    needles: Pairing  # the same, a needle counted once
-    needle_p: str
-    difference: MeanInterval  # of R@k, by needle
-    differ: str  # the questions on which they do, counted
-    url: str | None
 
 
 class Figure(NamedTuple):
@@ -217,7 +199,7 @@ def build(
         ),
         notes=strategy_notes.notes(loaded, sources),
         picks=tuple(names[row.key] for row in loaded.recorded if row.id in choice.pick),
-        card=_card(loaded, rows, winloss, names, choice, links),
+        card=card_of(loaded, rows, winloss, names, choice, links.pair),
         gains=gains.build(loaded, leader.strategy if leader else None),
         plotted=_figure(rows, winloss, leader, names, k),
         links=links,
@@ -293,32 +275,6 @@ def _missing(row: CombinationRow, sweep: SweepRow) -> Missing:
 
 def _what(sweep: SweepRow, strategy: str) -> str:
     return describe_spec(strategy, spec_in(sweep.settings, strategy, ""))
-
-
-def _card(
-    loaded: LoadedSweep, rows: Sequence[Row], winloss: WinLoss | None, names: Names, choice: Choice, links: Links
-) -> Card | None:
-    """The picked pair, the row that stands higher first."""
-    picked = [row.combination for row in rows if row.combination.id in choice.pick]
-    if winloss is None or len(picked) != 2:
-        return None
-    (one, other), seed = picked, loaded.sweep.settings["seed"]
-    outcomes = {arm.key: arm.outcomes for arm in loaded.arms}
-    by_needle = compare_all(outcomes, winloss.k, "needle", alpha=winloss.alpha, seed=seed) or winloss
-    pairing, needles = (found.pairing(one.key, other.key) for found in (winloss, by_needle))
-    paired = changes({"pair": outcomes[other.key]}, {"pair": outcomes[one.key]}, winloss.k, seed)[0]
-    return Card(
-        first=names[one.key],
-        second=names[other.key],
-        sentence=on_pairing(pairing, names[one.key], names[other.key]),
-        pairing=pairing,
-        pairs=winloss.family,
-        needles=needles,
-        needle_p=f"{p_value(needles.p)}, Holm {p_value(needles.holm_p)}",
-        difference=paired.difference,
-        differ=plural(pairing.discordant, "question that differs", "questions that differ"),
-        url=links.pair.format(one.id, other.id) if links.pair else None,
-    )
 
 
 def _figure(rows: Sequence[Row], winloss: WinLoss | None, leader: Arm | None, names: Names, k: int) -> Figure:
