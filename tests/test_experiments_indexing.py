@@ -356,7 +356,9 @@ def test_documents_are_listed_added_and_removed_from_the_terminal(tmp_path, docu
     assert (project.documents / "vectors.md").is_file()
     assert documents("remove", "vectors.md", "--force").code == 0
     assert not (project.documents / "vectors.md").exists()
-    assert documents("remove", "other.md").out == "other.md: removed.\n"
+    removed = documents("remove", "other.md")
+    assert removed.out == "other.md: removed.\n"
+    assert "questions.jsonl has 2 faults: what the questions behind them need is not known" in removed.error
     assert documents("retry").code == 2
 
 

@@ -90,8 +90,14 @@ def test_a_linked_folder_that_leads_out_takes_and_gives_nothing(project, tmp_pat
 
 
 def test_the_questions_that_point_to_a_document_are_known_before_it_is_removed(project):
-    assert [query.id for query in questions_about(project, "vectors.md")] == ["n1", "n2"]
-    assert questions_about(project, "nowhere.md") == ()
+    assert [query.id for query in questions_about(project, "vectors.md").questions] == ["n1", "n2"]
+    assert questions_about(project, "nowhere.md") == ((), 0)
+    whole = project.questions.read_text()
+    project.questions.write_text(whole + "no question\n")
+    assert questions_about(project, "nowhere.md") == ((), 1)
+    project.questions.unlink()
+    assert questions_about(project, "vectors.md") == ((), 0)
+    project.questions.write_text(whole)
     remove(project, "vectors.md")
     with pytest.raises(FolderRefusedError, match="there is no document"):
         remove(project, "vectors.md")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
 import re
 from html import unescape
+from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -213,7 +215,7 @@ def test_sending_and_removing_may_be_switched_off(client, project):
     assert "switched off" in page
     assert "Upload and index" not in page
     assert post(client, "/files/upload", files=[sent("one.md")]).status_code == 403
-    assert post(client, "/files/remove", document="vectors.md", questions="2").status_code == 403
+    assert post(client, "/files/remove", document="vectors.md", warned="2").status_code == 403
     assert client.get("/files/removing?document=vectors.md").status_code == 403
     assert (project.documents / "vectors.md").is_file()
 
@@ -236,15 +238,18 @@ def test_removing_warns_of_the_questions_that_point_there(client, engine, projec
     page = get(client, "/files/removing?document=vectors.md")
     assert "2 questions of the set have their needles in this document" in page
     assert "Can the norm of a vector be negative?" in page
-    unwarned = post(client, "/files/remove", document="vectors.md", questions="0")
+    unwarned = post(client, "/files/remove", document="vectors.md", warned="0")
     assert unwarned.status_code == 409
     assert (project.documents / "vectors.md").is_file()
-    assert post(client, "/files/remove", document="vectors.md", questions="2").status_code == 303
+    assert post(client, "/files/remove", document="vectors.md", warned="2").status_code == 303
     assert not (project.documents / "vectors.md").exists()
     assert files.file(engine, "vectors.md") is None
-    assert "No question of the set" in get(client, "/files/removing?document=empty.md")
+    asked = get(client, "/files/removing?document=empty.md")  # the needles of the one that is gone are not found
+    assert "No question of the set that can be read has its needle in this document" in asked
+    assert "The questions file has 2 faults." in asked
+    assert post(client, "/files/remove", document="empty.md", warned="0").status_code == 409
     assert client.get("/files/removing?document=nowhere.md").status_code == 404
-    assert post(client, "/files/remove", document="../bluffline.toml", questions="0").status_code == 404
+    assert post(client, "/files/remove", document="../bluffline.toml", warned="0").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -353,6 +358,20 @@ def test_whatever_the_list_shows_can_be_removed_from_it(client, engine, project,
     index(engine, project)
     shown = printable(name)
     assert "No question of the set" in get(client, f"/files/removing?{urlencode({'document': shown})}")
-    assert post(client, "/files/remove", document=shown, questions="0").status_code == 303
+    assert post(client, "/files/remove", document=shown, warned="0").status_code == 303
     assert not os.path.lexists(path)
     assert files.file(engine, shown) is None
+
+
+def test_a_file_that_may_not_be_read_is_told_as_such(client, project, monkeypatch):
+    real = Path.open
+
+    def closed(path, *arguments, **more):
+        if path.name == "vectors.md":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return real(path, *arguments, **more)
+
+    monkeypatch.setattr(Path, "open", closed)
+    monkeypatch.setattr("builtins.open", lambda path, *rest, **more: closed(Path(path), *rest, **more))
+    assert "cannot be read (Permission denied)" in get(client, "/files/raw/vectors.md", status=403)
+    assert "cannot be read (Permission denied)" in get(client, "/files/pages/1/vectors.md", status=403)

@@ -41,6 +41,17 @@ class NoFileError(PageError):
         )
 
 
+class ClosedFileError(PageError):
+    """There is a file, and this server may not read it."""
+
+    status = 403
+    title = "This file cannot be read"
+
+    def __init__(self, document_id: str, error: OSError) -> None:
+        """Keep what was asked for and what the system said."""
+        super().__init__(f"{document_id[:200]!r} cannot be read ({error.strerror}).", "Check its permissions.")
+
+
 class NoPictureError(PageError):
     """A page cannot be drawn."""
 
@@ -53,20 +64,24 @@ def file(project: Project, document_id: str) -> Response:
 
     Raises:
         NoFileError: If there is none.
+        ClosedFileError: If it may not be read.
     """
     path = file_of(project, document_id)
     if path is None:
         raise NoFileError(document_id)
     suffix = path.suffix.lower()
     kind = INLINE.get(suffix)
-    response = send_file(
-        path.resolve(),
-        mimetype=kind or "application/octet-stream",
-        as_attachment=kind is None,
-        download_name=path.name,
-        conditional=True,
-        max_age=0,
-    )
+    try:
+        response = send_file(
+            path.resolve(),
+            mimetype=kind or "application/octet-stream",
+            as_attachment=kind is None,
+            download_name=path.name,
+            conditional=True,
+            max_age=0,
+        )
+    except OSError as error:
+        raise ClosedFileError(document_id, error) from error
     response.headers["Content-Security-Policy"] = PDF_POLICY if suffix == ".pdf" else f"{POLICY}; media-src 'self'"
     return response
 
@@ -76,13 +91,17 @@ def page_image(project: Project, document_id: str, number: int) -> Response:
 
     Raises:
         NoFileError: If there is no such file.
+        ClosedFileError: If it may not be read.
         NoPictureError: If the page cannot be drawn.
     """
     path = file_of(project, document_id)
     if path is None:
         raise NoFileError(document_id)
-    with path.open("rb") as opened:
-        sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
+    try:
+        with path.open("rb") as opened:
+            sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        raise ClosedFileError(document_id, error) from error
     kept = project.var / "pages" / sha256[:2] / f"{sha256}-{number}.png"
     if not kept.is_file():
         try:

@@ -205,11 +205,14 @@ def remove(context: click.Context, folder: Path | None, document_id: str, force:
         if folders.entry_of(project, document_id) is None:
             raise _RefusedError(f"there is no document {document_id!r}; `bluffline documents` lists them")
         pointing = folders.questions_about(project, document_id)
-        for query in pointing:
+        for query in pointing.questions:
             click.echo(f"question {query.id} has its needle there: {query.text}", err=True)
-        if pointing and not force:
+        if pointing.faults:
+            faults = f"{project.questions.name} has {plural(pointing.faults, 'fault')}"
+            click.echo(f"{faults}: what the questions behind them need is not known (`bluffline check`)", err=True)
+        if pointing.questions and not force:
             raise _RefusedError(
-                f"{plural(len(pointing), 'question')} could not be answered any more; nothing was removed "
+                f"{plural(len(pointing.questions), 'question')} could not be answered any more; nothing was removed "
                 "(--force removes it all the same)"
             )
         folders.remove(project, document_id)

@@ -40,6 +40,18 @@ class Added(NamedTuple):
     replaced: bool
 
 
+class Pointing(NamedTuple):
+    """The questions that need a document.
+
+    Attributes:
+        questions: Those that are known to.
+        faults: Faults of the questions file: nobody knows what the questions behind them need.
+    """
+
+    questions: tuple[Query, ...]
+    faults: int
+
+
 def safe_id(name: str) -> str:
     """The id of a document that is to be added under a name somebody gave.
 
@@ -136,16 +148,20 @@ def remove(project: Project, document_id: str) -> None:
     target.unlink()
 
 
-def questions_about(project: Project, document_id: str) -> tuple[Query, ...]:
+def questions_about(project: Project, document_id: str) -> Pointing:
     """The questions a document answers, by a needle or as a whole; without it they cannot be answered any more."""
-    # What is not extracted yet is left out: whoever asks waits, and no needle could be found in it.
+    if not project.questions.exists():
+        return Pointing((), 0)
+    # What is not extracted yet is left out: whoever asks waits. A needle that is not found for it is a fault.
     documents = project.load_documents(extract_new=False).documents
-    return tuple(
+    loaded = load_questions(project.questions, documents)
+    found = tuple(
         query
-        for query in load_questions(project.questions, documents).queries
+        for query in loaded.queries
         if any(needle.document == document_id for needle in query.needles)
         or any(judged.document == document_id and judged.grade > 0 for judged in query.relevant)
     )
+    return Pointing(found, len(loaded.faults))
 
 
 def require_own_folder(project: Project) -> None:

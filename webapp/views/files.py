@@ -52,6 +52,8 @@ class RemovingContext:
 
     document_id: str
     questions: tuple[tuple[str, str], ...]  # id, words
+    faults: int  # of the questions file: what those questions need is not known
+    warned: int  # how much the button's reader was warned of
     remove_url: str
     back: str
 
@@ -139,8 +141,7 @@ def remove() -> Response:
     """Remove a document, once the questions that point to it were seen."""
     project = file_reads.changeable_project()
     context = _removing(params.exact(request.form, "document"))
-    seen = params.integer(request.form, "questions", 0, 10**9, 0)
-    if seen != len(context.questions):  # others than were warned of
+    if params.integer(request.form, "warned", 0, 10**9, 0) != context.warned:  # of others than there are now
         return rendering.page("files_removing", context, status=409)
     try:
         folder.remove(project, context.document_id)
@@ -169,7 +170,9 @@ def _removing(document_id: str) -> RemovingContext:
     pointing = folder.questions_about(project, document_id)
     return RemovingContext(
         document_id,
-        tuple((query.id, query.text) for query in pointing),
+        tuple((query.id, query.text) for query in pointing.questions),
+        pointing.faults,
+        len(pointing.questions) + pointing.faults,
         url_for("files.remove"),
         _documents(),
     )
