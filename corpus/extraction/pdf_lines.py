@@ -46,7 +46,6 @@ _SPACES = re.compile(r"[ \xa0]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _HYPHEN_CODE = 2  # what PDFium keeps for one it found at a line's end
 _UNTOLD = re.compile("\ufffe")
-_HYPHEN_OR_SPACE = HYPHEN + " "
 _BOX = 16  # bytes of four numbers: left, top, right, bottom
 _NO_END = frozenset(".,;:")  # of a heading; looked at first because the pattern takes long
 _MAY_BE_HEADING = re.compile(r"(?:\d+(?:\.\d+)*\.?\s+)?[^\W\d_a-zß-ÿ].{0,78}[^\s.,;:]$")

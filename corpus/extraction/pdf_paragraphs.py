@@ -167,13 +167,18 @@ def _begins(last: _Open, line: Line, columns: Sequence[_Column], pitch: float) -
     ended = not sign.isalnum() and before.text.rstrip(_CLOSING).endswith(_ENDS)
     if step <= 0 or step > 4 * size:  # another column, or below a picture
         return ended or not line.text[:1].islower()
-    return (
+    if (
         (step > 1.4 * pitch > 0)
         or (abs(line.size - size) > 0.1 * size and len(line.text) > 3)
         or ((ended or last.is_item) and _ITEM.match(line.text) is not None)
         or (abs(line.left - before.left) > 0.8 * line.size and _is_indented(last, line, columns))
-        or _leaves_room(last, line, _column_of(before, columns), ended=ended)
-    )
+    ):
+        return True
+    # Whether the line before stopped short of where the lines around it reach, as last lines do.
+    column = columns[0] if len(columns) == 1 else _column_of(before, columns)
+    end, width = before.right, column.right - column.left
+    room = 0.06 * width if ended else 0.3 * width
+    return line.right - end > room or last.reach - end > room or column.right - end > 0.5 * width
 
 
 def _is_indented(last: _Open, line: Line, columns: Sequence[_Column]) -> bool:
@@ -181,11 +186,3 @@ def _is_indented(last: _Open, line: Line, columns: Sequence[_Column]) -> bool:
     if line.left - _column_of(line, columns).left >= 6 * line.size:
         return False
     return len(last.lines) > 1 or (line.left > last.lines[0].left and not last.is_item)
-
-
-def _leaves_room(last: _Open, line: Line, column: _Column, *, ended: bool) -> bool:
-    """Tell whether the line before stopped short of where the lines around it reach, as last lines do."""
-    end = last.lines[-1].right
-    width = column.right - column.left
-    room = 0.06 * width if ended else 0.3 * width
-    return line.right - end > room or last.reach - end > room or column.right - end > 0.5 * width
