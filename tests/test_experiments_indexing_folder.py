@@ -103,6 +103,12 @@ def test_the_questions_that_point_to_a_document_are_known_before_it_is_removed(p
         remove(project, "vectors.md")
 
 
+def test_a_document_that_is_not_read_yet_is_read_before_it_is_removed(project):
+    (project.documents / "vectors.md").unlink()
+    (project.documents / "page.html").write_text("<h1>Norms</h1><p>The norm of a vector is never negative.</p>")
+    assert [query.id for query in questions_about(project, "page.html").questions] == ["n1", "n2"]
+
+
 def test_the_bundled_corpus_is_not_changed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FolderRefusedError, match="bluffline init"):

@@ -6,12 +6,14 @@ import hashlib
 import re
 import secrets
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
 from corpus.collection import is_collection
+from corpus.documents import Document, read_documents
 from corpus.extraction.limits import MEGABYTE
-from corpus.folder_listing import list_folder
+from corpus.folder_listing import SourceFile, list_folder
 from corpus.questions import Query, load_questions
 from experiments.project import Project
 
@@ -152,8 +154,11 @@ def questions_about(project: Project, document_id: str) -> Pointing:
     """The questions a document answers, by a needle or as a whole; without it they cannot be answered any more."""
     if not project.questions.exists():
         return Pointing((), 0)
-    # What is not extracted yet is left out: whoever asks waits. A needle that is not found for it is a fault.
+    # Whoever asks waits: of what is not extracted yet only the document itself is read. Needles that are not found for
+    # the others are faults.
     documents = project.load_documents(extract_new=False).documents
+    if all(one.id != document_id for one in documents):
+        documents = (*documents, *_alone(project, document_id))
     loaded = load_questions(project.questions, documents)
     found = tuple(
         query
@@ -162,6 +167,19 @@ def questions_about(project: Project, document_id: str) -> Pointing:
         or any(judged.document == document_id and judged.grade > 0 for judged in query.relevant)
     )
     return Pointing(found, len(loaded.faults))
+
+
+def _alone(project: Project, document_id: str) -> Iterator[Document]:
+    path = file_of(project, document_id)
+    for _, found in read_documents(
+        [SourceFile(path, document_id)] if path else [],
+        strip_front_matter=project.strip_front_matter,
+        strip_bibliography=project.strip_bibliography,
+        limits=project.extraction,
+        cache=project.extracted,
+    ):
+        if isinstance(found, Document):
+            yield found
 
 
 def require_own_folder(project: Project) -> None:
