@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import event
-from web_worlds import reviewed
+from web_worlds import DENSE_A, DENSE_E, reviewed
 
 from experiments.reading import load_sweep
 from store.engine import open_store
@@ -28,7 +28,7 @@ def root(tmp_path_factory):
     folder: Path = tmp_path_factory.mktemp("export")
     (folder / "bluffline.toml").write_text("", "utf-8")
     engine = open_store(f"sqlite:///{folder / 'var' / 'bluffline.db'}")
-    reviewed(engine)
+    reviewed(engine, keys=[DENSE_A, DENSE_E])
     engine.dispose()
     return folder
 
