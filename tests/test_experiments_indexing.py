@@ -31,6 +31,7 @@ from experiments.models import ModelError
 from experiments.progress import CancelledError
 from experiments.provenance import PIPELINE
 from store import files, reads
+from store.engine import open_store
 from store.files import IndexingElsewhereError
 from store.tables import IndexingRow
 
@@ -307,8 +308,6 @@ def test_a_killed_indexer_goes_on_where_it_was(tmp_path):
     code = _SLOWLY.format(tests=str(Path(__file__).parent))
     arguments = [sys.executable, "-c", code, "documents", "index", "--project", str(project.root)]
     process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    from store.engine import open_store
-
     for _ in range(300):
         time.sleep(0.05)
         if (project.var / "bluffline.db").is_file():
@@ -428,8 +427,6 @@ def test_a_run_on_another_machine_that_fell_silent_does_not_block_for_ever(engin
 
 
 def test_watching_takes_up_a_change_and_ends_cleanly_with_ctrl_c(tmp_path):
-    from store.engine import open_store
-
     project = small_project(tmp_path / "project")
     code = _SLOWLY.format(tests=str(Path(__file__).parent)).replace("seconds=0.1", "seconds=0")
     arguments = [sys.executable, "-c", code, "documents", "watch", "--every", "0.2", "--project", str(project.root)]
@@ -502,3 +499,14 @@ def test_a_file_that_never_rests_is_left_waiting_after_a_few_tries(engine, proje
     assert (row.state, row.reason) == ("queued", "the file changed")
     index(engine, project)
     assert states(engine)["log.md"] == "indexed"
+
+
+def test_the_list_says_how_failed_documents_are_tried_again(project, documents):
+    engine = open_store(project.store_url)
+    index(engine, project)
+    assert "Failed ones, once mended: bluffline documents retry --all" in documents(project).out
+    for name in BROKEN:
+        (project.documents / name).unlink()
+    index(engine, project)
+    assert "retry" not in documents(project).out
+    engine.dispose()

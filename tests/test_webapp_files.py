@@ -155,6 +155,7 @@ def test_names_that_trick_are_refused_and_the_others_arrive(client, project, nam
     page = unescape(response.get_data(as_text=True))
     assert response.status_code == 422
     assert "give it a plain name" in page
+    assert page.count(name.rsplit("/")[-1].rsplit("\\")[-1]) == 1
     assert "1 file added, 1 refused." in page
     assert (project.documents / "good.md").is_file()
     assert {path for path in project.root.parent.rglob("*") if "evil" in path.name or "hidden" in path.name} == before

@@ -80,7 +80,7 @@ def take(project: Project, sent: Iterable[FileStorage], into: str) -> Arrived:
             _wait(project, token, document_id, one)
             asked.append(document_id)
         except FolderRefusedError as error:
-            refused.append(Arrival(one.filename[:200], str(error)))
+            refused.append(Arrival(one.filename[:200], str(error).removeprefix(f"{name!r} ")))  # said once
         except OSError as error:
             refused.append(Arrival(one.filename[:200], f"it could not be written ({error.strerror})"))
     return Arrived(tuple(added), tuple(same), tuple(refused), tuple(asked), token if asked else "")

@@ -68,6 +68,8 @@ def _list(project: Project, states: Sequence[str], as_json: bool) -> None:
     click.echo(f"{plural(len(everything), 'file')}: {said}." if everything else "Nothing is indexed yet.")
     if not everything or any(one.state in ("queued", "stale", "extracting") for one in everything):
         click.echo("Next: bluffline documents index")
+    if any(one.state == "failed" and one.row.kind != "unsupported" for one in everything):
+        click.echo("Failed ones, once mended: bluffline documents retry --all")
     if why := refusal(rows, stamps):
         click.echo(f"Not to be asked: {why}.")
 
