@@ -5,18 +5,21 @@ from __future__ import annotations
 import pytest
 from browser_tools import assert_accessible
 from click.testing import CliRunner
-from web_worlds import DENSE_A, DENSE_E, reviewed
+from worlds import MODEL, STRATEGIES, THRESHOLDS, filled
 
 from store.engine import open_store
 from webapp.exporting import export
 
 pytestmark = pytest.mark.browser
+SETTINGS = {"k": [1, 4], "alpha": 0.05, "seed": 7, "thresholds": list(THRESHOLDS), "models": [MODEL],
+            "retrievers": ["dense", "bm25", "hybrid"],
+            "strategies": {one.name: one.spec for one in STRATEGIES}}  # fmt: skip
 
 
 def test_a_report_works_from_disk_and_prints(browser, tmp_path):
     (tmp_path / "bluffline.toml").write_text("", "utf-8")
     engine = open_store(f"sqlite:///{tmp_path / 'var' / 'bluffline.db'}")
-    reviewed(engine, keys=[DENSE_A, DENSE_E])  # each combination is on each of a hundred pages
+    filled(engine, settings=SETTINGS)  # a dozen questions, each with a page
     engine.dispose()
     told = CliRunner().invoke(export, ["--project", str(tmp_path), "--to", str(tmp_path / "out"), "--as", "html"])
     assert told.exit_code == 0, told.output
