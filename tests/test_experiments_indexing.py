@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -146,7 +147,7 @@ def test_failed_documents_are_tried_again_when_asked_and_not_before(engine, proj
     assert index(engine, project).indexed == 1  # another content needs no asking
     with pytest.raises(KeyError):
         retry(engine, ["nowhere.md"])
-    with pytest.raises(ValueError, match=r"vectors\.md has not failed: it is indexed"):
+    with pytest.raises(ValueError, match=r"vectors\.md' has not failed: it is indexed"):
         retry(engine, ["vectors.md"])
 
 
@@ -453,7 +454,7 @@ def test_watching_takes_up_a_change_and_ends_cleanly_with_ctrl_c(tmp_path):
     engine.dispose()
     assert process.returncode == 0, err
     assert out.startswith(f"watching {project.documents}")
-    assert "1 indexed, 0 failed" in out
+    assert re.search(r"[12] indexed, 0 failed", out)  # the first look may have found both already
     assert "stopped; what is indexed is kept." in out
     assert "Traceback" not in err
 

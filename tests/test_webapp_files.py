@@ -24,6 +24,7 @@ from experiments.indexing.indexer import index_documents
 from experiments.models import DEFAULT_MODEL
 from store import files
 from store.engine import open_store
+from webapp import file_serving, uploads
 from webapp.app import create_app
 from webapp.contexts.documents import NothingMeasuredContext
 from webapp.views.files import ArrivedContext, RemovingContext
@@ -189,6 +190,95 @@ def test_of_two_files_of_one_name_the_second_is_refused_and_not_put_aside_over_t
     assert post(client, "/files/replace", token=token, document="vectors.md").status_code == 303
     for name in ("new.md", "vectors.md"):
         assert (project.documents / name).read_bytes().startswith(b"# New")
+
+
+def test_of_two_answers_to_one_question_about_replacing_a_single_one_is_carried_out(client, project, monkeypatch):
+    page = unescape(post(client, "/files/upload", files=[sent("vectors.md")]).get_data(as_text=True))
+    token = re.search(r'name="token" value="(\w+)"', page)[1]
+    added, second = uploads.add, []
+
+    def add_slowly(*args, **named):
+        second.append(post(client, "/files/replace", token=token, document="vectors.md"))
+        return added(*args, **named)
+
+    monkeypatch.setattr(uploads, "add", add_slowly)
+    assert post(client, "/files/replace", token=token, document="vectors.md").status_code == 303
+    assert [one.status_code for one in second] == [422]
+    assert "not kept any more" in second[0].get_data(as_text=True)
+    assert (project.documents / "vectors.md").read_bytes().startswith(b"# New")
+
+
+def test_where_one_chosen_file_does_not_wait_none_is_replaced(client, project):
+    old = (project.documents / "vectors.md").read_bytes()
+    page = unescape(post(client, "/files/upload", files=[sent("vectors.md")]).get_data(as_text=True))
+    token = re.search(r'name="token" value="(\w+)"', page)[1]
+    response = post(client, "/files/replace", token=token, document=["vectors.md", "other.md"])
+    assert response.status_code == 422
+    assert "There is no file 'other.md' among those that wait." in unescape(response.get_data(as_text=True))
+    assert (project.documents / "vectors.md").read_bytes() == old
+    assert post(client, "/files/replace", token=token, document="vectors.md").status_code == 303
+
+
+def test_a_documents_folder_that_is_gone_is_not_made_anew_by_sending_a_file(client, project):
+    project.documents.rename(project.root / "moved")
+    response = post(client, "/files/upload", files=[sent("new.md")])
+    assert response.status_code == 422
+    assert "is not there: bring it back" in response.get_data(as_text=True)
+    assert not project.documents.exists()
+
+
+def test_a_folder_named_like_a_file_that_is_there_is_told_as_such(client, project):
+    response = post(client, "/files/upload", files=[sent("vectors.md/new.md")])
+    assert "vectors.md/new.md would lie in a folder whose name is that of a file" in response.get_data(as_text=True)
+
+
+def test_stopping_an_indexing_that_does_not_run_says_so(client, engine, project):
+    index(engine, project)
+    for number in (1, 77, 2**63, 10**40):
+        response = post(client, f"/files/runs/{number}/cancel")
+        assert response.status_code == 409
+        assert "there is nothing to stop" in response.get_data(as_text=True)
+
+
+def test_a_page_that_several_ask_for_at_once_is_drawn_whole_for_each_of_them(client, project, monkeypatch):
+    (project.documents / "paper.pdf").write_bytes(PAGE)
+    drawn = []
+
+    def page_picture(*_):
+        drawn.append(1)
+        if len(drawn) == 1:  # another reader asks while the first picture is being drawn
+            assert client.get("/files/pages/1/paper.pdf").get_data() == b"picture" * 9
+        return b"picture" * 9
+
+    monkeypatch.setattr(file_serving, "page_picture", page_picture)
+    for _ in range(3):
+        with client.get("/files/pages/1/paper.pdf") as response:
+            assert (response.mimetype, response.get_data()) == ("image/png", b"picture" * 9)
+    assert len(drawn) == 2
+    assert [path.suffix for path in (project.root / "var" / "pages").rglob("*") if path.is_file()] == [".png"]
+
+
+def test_a_page_is_shown_where_its_picture_cannot_be_kept(client, project, monkeypatch):
+    (project.documents / "paper.pdf").write_bytes(PAGE)
+    (project.root / "var").mkdir(exist_ok=True)
+    (project.root / "var" / "pages").write_text("a file where the folder would be")
+    monkeypatch.setattr(file_serving, "page_picture", lambda *_: b"picture")
+    assert client.get("/files/pages/1/paper.pdf").get_data() == b"picture"
+
+
+@pytest.mark.parametrize("address", ["/files/raw/paper.pdf", "/files/pages/1/paper.pdf"])
+def test_a_file_that_vanishes_while_it_is_asked_for_is_told_as_such(client, project, monkeypatch, address):
+    monkeypatch.setattr(file_serving, "file_of", lambda there, name: there.documents / name)
+    response = client.get(address)
+    assert response.status_code == 404
+    assert "The documents folder has no file 'paper.pdf'." in unescape(response.get_data(as_text=True))
+
+
+def test_what_is_wrong_with_a_project_ends_as_a_sentence_before_the_advice_begins(client, project):
+    (project.root / "bluffline.toml").write_text("nonsense = [")
+    page = get(client, "/files/raw/vectors.md", 409)
+    assert "Correct it." in page
+    assert ".." not in re.search(r"<main.*?</main>", page, re.DOTALL)[0].replace("...", "")
 
 
 def test_what_is_too_large_is_refused_by_name_and_what_is_far_too_large_at_the_door(client, project):

@@ -166,7 +166,7 @@ class Desk:
         except background.EndingError as error:
             job.fault = str(error)
         except (ValueError, OSError) as error:  # the documents cannot be read
-            job.fault = f"{error}; `bluffline check` names every fault of documents and questions"
+            job.fault = f"{str(error).rstrip('.')}. `bluffline check` names every fault of documents and questions"
         except Exception as error:  # nobody waits for this thread, so it is said where the answer is awaited
             logging.getLogger(__name__).exception("a question could not be asked")
             job.fault = f"something went wrong that should not ({type(error).__name__}); the server's log says what"

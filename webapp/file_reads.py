@@ -23,7 +23,7 @@ from webapp.contexts.files import FilesLinks, FilesPanel, FilesRead, panel
 from webapp.dashboard import dashboard
 from webapp.errors import PageError
 from webapp.files import files as handed
-from webapp.projects import project_here
+from webapp.projects import project_here, sentences
 
 VIDEO = (".mp4", ".webm")
 
@@ -69,7 +69,7 @@ def read() -> FilesRead:
     try:
         project, fault = dashboard().project(), ""
     except ProjectError as error:
-        project, fault = None, str(error)
+        project, fault = None, sentences(error)
     return FilesRead(
         rows=rows,
         latest=latest,

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
+import os
+import tempfile
+from pathlib import Path
 
 from flask import Response, send_file
 
@@ -66,9 +71,7 @@ def file(project: Project, document_id: str) -> Response:
         NoFileError: If there is none.
         ClosedFileError: If it may not be read.
     """
-    path = file_of(project, document_id)
-    if path is None:
-        raise NoFileError(document_id)
+    path = _there(project, document_id)
     suffix = path.suffix.lower()
     kind = INLINE.get(suffix)
     try:
@@ -81,7 +84,7 @@ def file(project: Project, document_id: str) -> Response:
             max_age=0,
         )
     except OSError as error:
-        raise ClosedFileError(document_id, error) from error
+        raise _unreadable(document_id, error) from error
     response.headers["Content-Security-Policy"] = PDF_POLICY if suffix == ".pdf" else f"{POLICY}; media-src 'self'"
     return response
 
@@ -94,23 +97,44 @@ def page_image(project: Project, document_id: str, number: int) -> Response:
         ClosedFileError: If it may not be read.
         NoPictureError: If the page cannot be drawn.
     """
-    path = file_of(project, document_id)
-    if path is None:
-        raise NoFileError(document_id)
+    path = _there(project, document_id)
     try:
         with path.open("rb") as opened:
             sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError as error:
-        raise ClosedFileError(document_id, error) from error
+        raise _unreadable(document_id, error) from error
     kept = project.var / "pages" / sha256[:2] / f"{sha256}-{number}.png"
-    if not kept.is_file():
+    if kept.is_file():
+        return send_file(kept.resolve(), mimetype="image/png", conditional=True, max_age=3600)
+    try:
+        picture = page_picture(path, number, project.extraction)
+    except ExtractionError as error:
+        said = str(error)
+        raise NoPictureError(f"{said[:1].upper()}{said[1:]}.", error.advice) from error
+    _keep(kept, picture)
+    return send_file(io.BytesIO(picture), mimetype="image/png", max_age=3600)
+
+
+def _there(project: Project, document_id: str) -> Path:
+    path = file_of(project, document_id)
+    if path is None:
+        raise NoFileError(document_id)
+    return path
+
+
+def _unreadable(document_id: str, error: OSError) -> PageError:
+    """It was removed in this moment, or is not ours to read."""
+    return NoFileError(document_id) if isinstance(error, FileNotFoundError) else ClosedFileError(document_id, error)
+
+
+def _keep(place: Path, picture: bytes) -> None:
+    """Keep a picture for the next reader; several may draw the same page at once, and a full disk costs only time."""
+    with contextlib.suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=place.parent, suffix=".part")
         try:
-            picture = page_picture(path, number, project.extraction)
-        except ExtractionError as error:
-            said = str(error)
-            raise NoPictureError(f"{said[:1].upper()}{said[1:]}.", error.advice) from error
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        part = kept.with_suffix(".part")
-        part.write_bytes(picture)
-        part.replace(kept)
-    return send_file(kept.resolve(), mimetype="image/png", conditional=True, max_age=3600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(picture)
+            Path(part).replace(place)
+        finally:
+            Path(part).unlink(missing_ok=True)

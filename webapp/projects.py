@@ -18,6 +18,11 @@ class NoProjectError(PageError):
         super().__init__(why, "Mend the project file; `bluffline check` says what is wrong.")
 
 
+def sentences(error: ProjectError) -> str:
+    """What is wrong with a project, each fault a sentence: a command's lines end without a full stop."""
+    return " ".join(line if line.endswith(".") else f"{line}." for line in str(error).splitlines())
+
+
 def project_here() -> Project:
     """The dashboard's project.
 
@@ -27,4 +32,4 @@ def project_here() -> Project:
     try:
         return dashboard().project()
     except ProjectError as error:
-        raise NoProjectError(str(error)) from error
+        raise NoProjectError(sentences(error)) from error

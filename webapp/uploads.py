@@ -17,6 +17,7 @@ from experiments.project import Project
 
 _KEPT = 24 * 3600.0  # seconds that a file waits for a decision
 _TWICE = "another file of this name came with it, and only the first was taken: rename one of them and send it again"
+_GONE = "the files that were sent are not kept any more: look whether they are there, else send them again"
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 
 
@@ -82,7 +83,7 @@ def take(project: Project, sent: Iterable[FileStorage], into: str) -> Arrived:
         except FolderRefusedError as error:
             refused.append(Arrival(one.filename[:200], str(error).removeprefix(f"{name!r} ")))  # said once
         except OSError as error:
-            refused.append(Arrival(one.filename[:200], f"it could not be written ({error.strerror})"))
+            refused.append(Arrival(one.filename[:200], _unwritten(error)))
     return Arrived(tuple(added), tuple(same), tuple(refused), tuple(asked), token if asked else "")
 
 
@@ -93,20 +94,32 @@ def replace(project: Project, token: str, chosen: Sequence[str]) -> tuple[str, .
         Those that were replaced.
 
     Raises:
-        FolderRefusedError: If they wait no longer.
+        FolderRefusedError: If they wait no longer, or one of the chosen never did: then none is replaced.
+        OSError: If one cannot be written.
     """
     place = _place(project, token)
     if place is None or not place.is_dir():
-        raise FolderRefusedError("the files that were sent are not kept any more: send them again")
-    replaced = []
+        raise FolderRefusedError(_GONE)
     for document_id in chosen:
-        waiting = place / safe_id(document_id)
-        if not waiting.is_file():
-            raise FolderRefusedError(f"{document_id} is not among the files that wait")
-        with waiting.open("rb") as file:
-            replaced.append(add(project, document_id, file, replace=True).document_id)
-    shutil.rmtree(place, ignore_errors=True)
+        if not (place / safe_id(document_id)).is_file():
+            raise FolderRefusedError(f"there is no file {document_id[:200]!r} among those that wait")
+    taken = place.with_name(f"{token}-taken")
+    try:
+        place.rename(taken)  # of two answers to the same question only one is carried out
+    except OSError as error:
+        raise FolderRefusedError(_GONE) from error
+    replaced = []
+    try:
+        for document_id in chosen:
+            with (taken / safe_id(document_id)).open("rb") as file:
+                replaced.append(add(project, document_id, file, replace=True).document_id)
+    finally:
+        shutil.rmtree(taken, ignore_errors=True)
     return tuple(replaced)
+
+
+def _unwritten(error: OSError) -> str:
+    return f"it could not be written ({error.strerror or error})"
 
 
 def _wait(project: Project, token: str, document_id: str, one: FileStorage) -> None:

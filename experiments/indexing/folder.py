@@ -108,7 +108,12 @@ def add(project: Project, name: str, source: IO[bytes], *, replace: bool = False
     """
     document_id = safe_id(name)
     target = _inside(project, document_id)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    if not project.documents.is_dir():  # moved, or a drive that is not mounted: one of our own would hide that
+        raise FolderRefusedError(f"the documents folder {project.documents} is not there: bring it back")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise FolderRefusedError(f"{document_id} would lie in a folder whose name is that of a file") from error
     most = project.extraction.megabytes * MEGABYTE
     part = target.parent / f".{secrets.token_hex(8)}.part"  # hidden: no scan takes it for a document
     digest, size = hashlib.sha256(), 0

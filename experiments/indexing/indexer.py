@@ -305,6 +305,6 @@ def retry(engine: Engine, document_ids: Sequence[str] | None = None) -> tuple[st
         chosen = [PurePosixPath(name).as_posix() for name in document_ids]
         for name in chosen:
             if rows[name].state != FAILED:
-                raise ValueError(f"{name} has not failed: it is {rows[name].state}")
+                raise ValueError(f"the document {name!r} has not failed: it is {rows[name].state}")
     store.set_state(engine, chosen, QUEUED, reason="to be tried again")
     return tuple(chosen)

@@ -15,7 +15,7 @@ from webapp import exports, file_reads, file_serving, params, rendering, uploads
 from webapp.contexts import files as panels
 from webapp.contexts.files import FilesPanel
 from webapp.dashboard import dashboard
-from webapp.errors import PageError
+from webapp.errors import PageError, shown
 from webapp.exports import Format
 from webapp.projects import project_here
 from webapp.uploads import Arrived
@@ -28,6 +28,20 @@ class RefusedError(PageError):
 
     status = 422
     title = "Nothing was changed"
+
+
+class NotIndexingError(PageError):
+    """There is nothing to stop."""
+
+    status = 409
+    title = "This indexing does not run"
+
+    def __init__(self, indexing_id: int) -> None:
+        """Keep which was to be stopped."""
+        super().__init__(
+            f"Indexing {shown(indexing_id)} has ended, or never was: there is nothing to stop.",
+            "Go back to the documents.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +108,7 @@ def replace() -> Response:
     project = file_reads.changeable_project()
     try:
         replaced = uploads.replace(project, params.text(request.form, "token"), request.form.getlist("document"))
-    except FolderRefusedError as error:
+    except (FolderRefusedError, OSError) as error:
         raise RefusedError(_sentence(error), "Go back to the documents.") from error
     if replaced:
         _start()
@@ -126,7 +140,9 @@ def retry() -> Response:
 @blueprint.post("/files/runs/<int:indexing_id>/cancel")
 def cancel(indexing_id: int) -> Response:
     """Ask the indexer to stop."""
-    store.cancel_indexing(dashboard().engine, indexing_id)
+    # no database counts further
+    if not (indexing_id < 2**63 and store.cancel_indexing(dashboard().engine, indexing_id)):
+        raise NotIndexingError(indexing_id)
     return _back()
 
 
