@@ -24,7 +24,7 @@ from experiments.stats.resolution import fewest_discordant
 from experiments.sweep import Inputs, queued, read_inputs
 from experiments.verdicts.questions import on_difference, on_target
 from experiments.verdicts.strategies import on_depth
-from experiments.words import interval, plural
+from experiments.words import interval, listed, plural
 from experiments.workbench import Workbench
 from store import reads
 from store.engine import open_store
@@ -57,7 +57,7 @@ def planned(project: Project, wanted: Wanted = DEFAULT) -> Iterator[str]:
     settings = project.settings
     bench = Workbench(project, inputs)
     combinations = settings.combinations
-    own = "".join(f", and your own {one.name}" for one in settings.own)
+    own = f", and your own {listed([one.name for one in settings.own])}" if settings.own else ""
     yield (
         f"{plural(len(combinations), 'combination')}: {plural(len(settings.strategies), 'strategy', 'strategies')} x "
         f"{', '.join(settings.retrievers)} x {', '.join(settings.models)}{own}; "
@@ -70,7 +70,7 @@ def planned(project: Project, wanted: Wanted = DEFAULT) -> Iterator[str]:
             query.answer_id for query, answer in zip(inputs.queries, one.answers, strict=True) if answer.destroyed
         }
         chunks = plural(len(one.chunks), "chunk")
-        lost = "" if document_level(inputs.hit_rule) else f", {len(destroyed)} needles destroyed"
+        lost = "" if document_level(inputs.hit_rule) else f", {plural(len(destroyed), 'needle')} destroyed"
         yield f"  {strategy.name}  {describe(strategy):32} {chunks}{lost}"
         cuts.append(one)
     shallow = on_depth({one.strategy.name: len(one.chunks) for one in cuts}, settings.ks)

@@ -67,7 +67,10 @@ def test_another_hit_rule_cannot_be_judged(told):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("gone", "1"), "there is no sweep 'gone'; here are 3 sweeps (3, 2, 1); branches other, try, main; tags v1;"),
+        (
+            ("gone", "1"),
+            "there is no sweep 'gone'; the store holds 3 sweeps (3, 2, 1); branches other, try, main; tags v1;",
+        ),
         (("1", "99"), "there is no sweep '99'"),
         (("1", "2", "--at", "0"), "Invalid value for '--at'"),
         (("1", "2", "--at", "21"), "--at 21: the two sweeps were measured down to k = 20"),

@@ -53,6 +53,8 @@ def test_without_a_choice_the_evidence_is_printed_and_nothing_recorded(decide: D
     for part in ("Cheapest is", "not certifiable with 21 questions", "AUGRC", "cost of 1,000 questions", "Choose one:"):
         assert part in result.stdout
     assert decisions(engine) == []
+    (cheapest,) = [line for line in result.stdout.splitlines() if line.endswith("  the cheapest")]
+    assert f"Cheapest is {cheapest.split()[0]}:" in result.stdout
 
 
 def test_without_a_name_the_combination_that_finds_most_is_looked_at_but_never_decided_on(decide: Decide) -> None:

@@ -101,7 +101,7 @@ def test_a_baseline_asked_for_by_name_is_needed_even_where_no_rule_compares(told
     [
         (("try",), 3, "There is no baseline: name a sweep or a file"),
         (("try", "--against", "gone.json"), 3, "the file gone.json is not there; `bluffline gate --save-baseline"),
-        (("try", "--against", "gone"), 3, "There is no baseline: there is no sweep 'gone'; here are"),
+        (("try", "--against", "gone"), 3, "There is no baseline: there is no sweep 'gone'; the store holds"),
         ((1, "--against", "main"), 3, "no sweep of branch main is here from before sweep 1's commit"),
         ((), 3, "cannot be judged: sweep 4 is interrupted"),
         (("gone",), 2, "there is no sweep 'gone'"),

@@ -35,7 +35,7 @@ def test_the_plan_counts_what_the_sweep_then_does(tmp_path: Path, encoder: WordE
         "30 combinations: 6 strategies x dense, bm25, hybrid x words, ./gone; 1 threshold and none are read from each."
     )
     assert lines[1].split() == ["A", "blind", "2", "chunks,", "0", "needles", "destroyed"]
-    assert lines[7].startswith("Warning: A has 2 chunks, B has 2 chunks")
+    assert lines[7].startswith("Warning: A and B have 2 chunks")
     assert lines[9] == f"./gone: {cannot_be_found('./gone')}; its combinations will fail."
     assert encoder.encoded == []
     result = run_sweep(open_store(project.store_url), project)
@@ -71,6 +71,16 @@ def test_a_destroyed_needle_is_counted_before_anything_is_embedded(tmp_path: Pat
     lines = list(planned(project))
     assert lines[1].endswith("3 needles destroyed")
     assert lines[2].endswith("0 needles destroyed")
+
+
+def test_one_destroyed_needle_is_one_needle(tmp_path: Path, encoder: WordEncoder) -> None:
+    tiny = small_project(
+        tmp_path,
+        'strategies = ["tiny"]\n',
+        more='[strategies.tiny]\ncuts = "blind"\nbudget = 20\n',
+        questions=[QUESTIONS[0], QUESTIONS[-1]],
+    )
+    assert list(planned(tiny))[1].endswith(", 1 needle destroyed")
 
 
 def test_faulty_input_has_no_plan(tmp_path: Path, encoder: WordEncoder) -> None:

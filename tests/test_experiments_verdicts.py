@@ -298,6 +298,7 @@ def test_lists_as_deep_as_the_corpus_say_that_they_prove_nothing() -> None:
         "A has 20 chunks and E has 6 chunks: a list as deep as that holds all of them, so R@8 and R@20 are high there "
         "by construction, whatever the retriever."
     )
+    assert on_depth({"A": 6, "B": 6, "C": 5}, [8]).startswith("A and B have 6 chunks and C has 5 chunks: ")
 
 
 def test_a_fusion_that_is_significantly_worse_than_one_of_its_parts_is_said_to_do_harm():

@@ -52,6 +52,16 @@ def test_everything_is_written_when_nothing_is_chosen(exported):
     assert sum("bluffs" in name for name in names) > 1  # one for each combination
 
 
+def test_a_document_that_is_a_csv_file_is_no_table_of_the_report(root):
+    engine = open_store(f"sqlite:///{root / 'var' / 'bluffline.db'}")
+    asked = Pages(create_app(engine, root=root, allowed_hosts={"localhost"}), load_sweep(engine, 1))
+    assert asked.hands_out("/documents/prices.csv?sweep=1&sheet=1#sheet=1") is None
+    assert asked.hands_out("/sweeps/1/strategies.csv?k=20") == "csv"
+    assert asked.hands_out("/sweeps/1/strategies.md") == "md"
+    assert asked.hands_out("#part") is asked.hands_out("https://example.org/a.csv") is None
+    engine.dispose()
+
+
 def test_the_report_asks_nobody_for_anything(exported):
     page = (exported / "report.html").read_text("utf-8")
     body = page[page.index("<body>") :]

@@ -460,6 +460,18 @@ def test_the_threshold_over_time_is_a_step_with_who_and_why(empty):
     assert len(json.loads(text(client, "/overview/thresholds.json"))["rows"]) == 3
 
 
+def test_one_decision_alone_has_a_day_around_it_and_no_distance_below_zero(empty):
+    opened, client = empty
+    reviewed(opened)
+    first = decide(opened, 1, threshold=0.6)
+    page = section(text(client), "decided")
+    layout = json.loads(re.search(r'id="decided-figure-data">(.*?)</script>', page)[1])["layout"]
+    assert layout["yaxis"]["range"] == [0, 1.0]
+    begun, ended = map(datetime.fromisoformat, layout["xaxis"]["range"])
+    assert begun < first.created_at.replace(tzinfo=UTC) < ended
+    assert timedelta(days=1) <= ended - begun < timedelta(days=1, minutes=1)
+
+
 def test_a_running_sweep_is_cancelled_from_the_page(empty):
     opened, client = empty
     reviewed(opened, state="running", host="elsewhere", pid=7, heartbeat_at=datetime.now(UTC))

@@ -15,8 +15,10 @@ from worlds import DOCUMENTS, QUERIES, filled
 
 from corpus.fingerprint import questions_hash
 from corpus.questions import load_questions
+from experiments.reviewing.question_set import Balance
 from store.engine import open_store
 from webapp.app import create_app
+from webapp.contexts.question_figures import width_spec, width_summary
 from webapp.contexts.question_tables import TABLES
 from webapp.contexts.questions import QuestionsContext
 
@@ -236,3 +238,12 @@ def test_questions_are_other_peoples_text(engine, root, tmp_path):
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     opened.dispose()
+
+
+def test_groups_of_one_size_are_one_mark_with_both_names():
+    held = Balance(26, 20, 20, near=4, far=2, phrasings=(None,), by_phrasing=(20,), by_document=(), single=0)
+    spec = width_spec(held)
+    assert spec is not None
+    marks = spec["data"][1]
+    assert (marks["text"], marks["x"]) == (["answerable, needles", "near", "far"], [20, 4, 2])
+    assert "on the 20 answerable, ±0.20 on the 20 needles" in width_summary(held)

@@ -92,7 +92,7 @@ def _tables(asked: Pages) -> Iterator[tuple[str, bytes]]:
     for page in asked.of_report():
         for anchor in asked.document(page.address).iter("a"):
             link = anchor.get("href", "")
-            if urlsplit(link).path.endswith(".csv"):
+            if asked.hands_out(link) == "csv":
                 offered.setdefault(link, page.title)
     taken: set[str] = set()
     for link, title in offered.items():

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import NamedTuple
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from flask import Flask
 from lxml import html
+from werkzeug.exceptions import HTTPException
 from werkzeug.test import TestResponse
 
 from experiments.reading import LoadedSweep
@@ -69,6 +70,15 @@ class Pages:
         if answer.status_code != 200:
             raise ValueError(f"{address} answers {answer.status}: nothing can be exported of it")
         return answer
+
+    def hands_out(self, address: str) -> str | None:
+        """The format in which a table is handed out there; None where it is no table, such as a document's own file."""
+        try:
+            _, values = self.app.url_map.bind("").match(urlsplit(address).path)
+        except HTTPException:
+            return None
+        form = values.get("form")
+        return form if isinstance(form, str) else None
 
 
 def questions_in(sweep: SweepRow) -> int:

@@ -159,10 +159,12 @@ def _tell(evidence: Evidence, say: Say) -> None:
 def _lines(evidence: Evidence) -> Iterator[str]:
     """One line a threshold: what the gate does, and what that costs."""
     yield "  threshold  right  wrong  refused  |  bluff  (near, far)  |  cost of 1,000 questions"
+    cheapest = evidence.curve.cheapest.threshold
     for row in evidence.rows:
         cost = evidence.curve.at(row.threshold)
         price = f"{cost.cost:>7,.0f} {interval(cost.low, cost.high, 0)}" if cost else NOTHING
-        mark = "  cannot be told from the cheapest" if cost and cost.alike else ""
+        told = "the cheapest" if row.threshold == cheapest else "cannot be told from the cheapest"
+        mark = f"  {told}" if cost and cost.alike else ""
         yield (
             f"  {row.label:>9}  {row.right.hits:>5}  {row.wrong.hits:>5}  {row.refused.hits:>7}  |  "
             f"{row.bluffs.hits:>5}  ({row.bluffs_near.hits:>4}, {row.bluffs_far.hits:>3})  |  {price}{mark}"

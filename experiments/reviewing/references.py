@@ -85,7 +85,7 @@ def there(engine: Engine) -> str:
     ):
         known = list(dict.fromkeys(name for name in names if name))
         said += [f"{many} {_few(known)}"] if known else []
-    return f"here are {'; '.join(said)}"
+    return f"the store holds {'; '.join(said)}"
 
 
 def _few(names: Sequence[str]) -> str:

@@ -143,7 +143,12 @@ def on_depth(chunks: Mapping[str, int], ks: Sequence[int]) -> str:
     if not short:
         return ""
     whole = [f"R@{k}" for k in ks if k >= min(short.values())]
-    said = listed([f"{name} has {plural(count, 'chunk')}" for name, count in short.items()])
+    alike: dict[int, list[str]] = {}
+    for name, count in short.items():
+        alike.setdefault(count, []).append(name)
+    said = listed(
+        [f"{listed(names)} {'has' if len(names) == 1 else 'have'} {plural(n, 'chunk')}" for n, names in alike.items()]
+    )
     return (
         f"{said}: a list as deep as that holds all of them, so {listed(whole)} {'is' if len(whole) == 1 else 'are'} "
         "high there by construction, whatever the retriever."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from experiments.naming import names_of
@@ -76,6 +76,7 @@ def table(lines: Sequence[Line]) -> Table:
 
 def _spec(rows: Sequence[DecidedRow], until: datetime | None) -> dict[str, Any]:
     moments = [utc(row.line.created_at) for row in rows]
+    highest = max(row.line.threshold for row in rows)
     end = max(moments[-1], utc(until)) if until is not None else moments[-1]
     ends = [*moments[1:], end]
     traces: list[dict[str, Any]] = []
@@ -90,10 +91,22 @@ def _spec(rows: Sequence[DecidedRow], until: datetime | None) -> dict[str, Any]:
         "layout": {
             "margin": {"t": 8, "r": 30},
             "showlegend": False,
-            "xaxis": {"type": "date", "showgrid": False},
-            "yaxis": {"title": {"text": "cosine distance"}, "tickformat": ".2f"},
+            "xaxis": {"type": "date", "showgrid": False, **_room(moments[0], end)},
+            "yaxis": {
+                "title": {"text": "cosine distance"},
+                "tickformat": ".2f",
+                "range": [0, max(1.0, 1.1 * highest)],
+            },
         },
     }
+
+
+def _room(begun: datetime, end: datetime) -> dict[str, Any]:
+    """A day around what happened within a minute, whose axis would otherwise count fractions of a second."""
+    if end - begun >= timedelta(minutes=1):
+        return {}
+    half = timedelta(hours=12)
+    return {"range": [(begun - half).isoformat(), (end + half).isoformat()]}
 
 
 def _step(row: DecidedRow, begun: datetime, ended: datetime) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def width_spec(held: Balance) -> dict[str, Any] | None:
 
 def width_summary(held: Balance) -> str:
     """The same in words."""
-    said = [f"±{half_width(n, 0.5):.2f} on the {n} {name}" for name, n in _marks(held)]
+    said = [f"±{half_width(n, 0.5):.2f} on the {n} {name}" for name, n in _groups(held)]
     return "A share near one half is known to within " + ", ".join(said) + "." if said else "There are no questions."
 
 
@@ -94,9 +94,17 @@ def overlap_summary(rows: Sequence[OverlapRow]) -> str:
     )
 
 
-def _marks(held: Balance) -> list[tuple[str, int]]:
+def _groups(held: Balance) -> list[tuple[str, int]]:
     groups = (("answerable", held.answerable), ("needles", held.needles), ("near", held.near), ("far", held.far))
     return [(name, n) for name, n in groups if n]
+
+
+def _marks(held: Balance) -> list[tuple[str, int]]:
+    """Groups of one size are one mark: their names would stand on each other."""
+    named: dict[int, list[str]] = {}
+    for name, n in _groups(held):
+        named.setdefault(n, []).append(name)
+    return [(", ".join(names), n) for n, names in named.items()]
 
 
 def _name(row: OverlapRow) -> str:
