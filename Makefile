@@ -21,6 +21,7 @@ help: ## List the targets
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else "Bluffline needs Python 3.11 to 3.13; this is %d.%d. Say which to use: PYTHON=python3.12 make ..." % v)'
 	$(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV): some minutes without a word, most of them for torch"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e '.[test]'
 	@touch $@
 

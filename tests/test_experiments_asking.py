@@ -178,7 +178,7 @@ def test_a_question_beyond_the_models_window_says_how_much_was_compared(tmp_path
 def test_a_question_in_another_language_is_answered_with_a_note(tmp_path):
     ask = asker(tmp_path)
     (note,) = ask.ask("Πόσο ζεστός είναι ο φούρνος;", DENSE, 0.5).notes
-    assert note.startswith("0 of the question's 5 different words stand in the corpus.")
+    assert note.startswith("Of the question's 5 different words the corpus holds 0.")
     assert ask.ask("How long does the yeast rest in water?", DENSE, 0.5).notes == ()
 
 

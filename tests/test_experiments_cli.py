@@ -106,7 +106,7 @@ def test_init_makes_a_project_that_can_be_checked_and_measured(command: Command,
     assert told.out.startswith("made mine/bluffline.toml\n2 documents, ")
     assert told.out.endswith("No faults.\nNext: bluffline run --project mine\n")
     assert 'documents = "../source/documents"' in (tmp_path / "mine" / "bluffline.toml").read_text("utf-8")
-    assert (tmp_path / "mine" / ".gitignore").read_text("utf-8") == "var/\n"
+    assert (tmp_path / "mine" / ".gitignore").read_text("utf-8") == "var/\n__pycache__/\n"
     assert command("check", "--project", "mine").code == 0
     assert command("run", "--project", "mine").code == 0
     assert (tmp_path / "mine" / "var" / "bluffline.db").is_file()

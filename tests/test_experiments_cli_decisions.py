@@ -61,6 +61,7 @@ def test_without_a_name_the_combination_that_finds_most_is_looked_at_but_never_d
     assert "No combination was named; this is the one that finds most" in decide().stdout
     refused = decide("--cheapest", "--reason", "why")
     assert refused.exit_code == 2 and "name the combination" in refused.stderr
+    assert f"(the one that finds most is {DENSE})" in refused.stderr
 
 
 def test_a_choice_is_recorded_with_its_reason_and_supersedes_the_one_in_force(decide: Decide, engine: Engine) -> None:

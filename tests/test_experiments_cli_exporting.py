@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 
 import ir_measures
@@ -98,7 +99,11 @@ def test_the_terminal_shows_token_scores_of_a_sweep_over_needles(
     main(["run", "--project", str(folder)])
     capsys.readouterr()
     main(["show", "--project", str(folder)])
-    assert "token IoU@20" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "token IoU@20" in out
+    scores = out[out.index("token IoU@20") : out.index("Means over")]
+    assert re.search(r"\d\.\d{3} \[\d\.\d{3}, \d\.\d{3}\]", scores)  # two digits would not hold 0.017
+    assert not re.search(r"\[\d\.\d\d,", scores)
 
 
 def test_names_never_part_a_line_in_two() -> None:

@@ -36,7 +36,7 @@ def test_a_beir_folder_becomes_a_project_of_whole_documents(
     report = check_project(project)
     assert report.ok
     assert (report.counts.documents, report.counts.relevant, report.counts.needles) == (3, 2, 0)
-    assert (tmp_path / "made" / ".gitignore").read_text() == "var/\n"
+    assert (tmp_path / "made" / ".gitignore").read_text() == "var/\n__pycache__/\n"
 
 
 def test_a_squad_file_becomes_a_project_of_needles_with_the_usual_strategies(

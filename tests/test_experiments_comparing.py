@@ -56,6 +56,11 @@ def test_two_sweeps_of_the_same_conditions_may_be_compared_in_full():
     )
 
 
+def test_a_sweep_against_itself_is_said_to_be_one():
+    may = comparability(sweep(3), sweep(3), asked(), asked())
+    assert on_comparability(may, "sweep 3", "sweep 3").startswith("Both sides are sweep 3, so nothing differs;")
+
+
 def test_other_questions_leave_the_shared_ones_which_are_tested():
     may = comparability(sweep(1), sweep(2, questions_hash="r" * 64), asked(), asked(q3="reworded"))
     assert (may.claim, len(may.shared), may.tested) == ("shared", 23, True)

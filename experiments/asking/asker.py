@@ -302,7 +302,7 @@ class Asker:
         known = sum(word in self._vocabulary() for word in words)
         if words and known / len(words) < _FOREIGN:
             notes.append(
-                f"{known} of the question's {len(words)} different words stand in the corpus. If it is in another "
+                f"Of the question's {len(words)} different words the corpus holds {known}. If it is in another "
                 "language than the documents, neither BM25 nor a model of one language can be expected to find an "
                 "answer, and the threshold was not measured on such questions."
             )

@@ -125,11 +125,14 @@ def _combination(loaded: LoadedSweep, asked: Asked) -> CombinationRow:
             model=asked.model,
             scorer=asked.scorer,
         )
-    if asked.way is not None:
-        raise DecisionError("name the combination the threshold is for: --combination, or --strategy and others")
     leader = leader_of(loaded.arms, max(loaded.sweep.settings["k"]))
     if leader is None:
         raise DecisionError(f"sweep {loaded.sweep.id} has no combination with numbers")
+    if asked.way is not None:
+        raise DecisionError(
+            "name the combination the threshold is for: --combination, or --strategy and others "
+            f"(the one that finds most is {leader.key})"
+        )
     asked.say(f"No combination was named; this is the one that finds most, {leader.key}.")
     return find_combination(loaded, leader.key)
 

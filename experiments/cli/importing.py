@@ -19,7 +19,7 @@ from corpus.importing.trec import FIELDS, read_trec
 from corpus.question_writing import to_jsonl
 from corpus.questions import Query
 from experiments.cli.errors import shown
-from experiments.cli.projects import project_text, quoted
+from experiments.cli.projects import IGNORED, project_text, quoted
 from experiments.project import PROJECT_FILE
 from experiments.words import plural
 
@@ -193,7 +193,7 @@ def _write(project: Path, material: Material, queries: tuple[Query, ...], docume
     if documents is None:
         files = {_COLLECTION: collection_lines(material.documents), **files}
     if not (project / ".gitignore").exists():
-        files[".gitignore"] = ["var/\n"]
+        files[".gitignore"] = [IGNORED]
     try:
         for name, lines in files.items():  # the project file last: without it there is no project
             file = project / name

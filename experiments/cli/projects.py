@@ -19,6 +19,8 @@ from experiments.project import PROJECT_FILE, open_project
 from experiments.sweep import check_project
 from experiments.words import listed, plural
 
+# With what Python keeps of a retriever of one's own in git's eyes, every sweep would have uncommitted changes.
+IGNORED = "var/\n__pycache__/\n"
 _FILE = """\
 # A Bluffline project. All state is kept in var/ beside this file.
 
@@ -101,7 +103,7 @@ def init(folder: Path, documents: Path, questions: Path) -> None:
         file.write_text(project_text(documents=quoted(documents, folder), questions=quoted(questions, folder)), "utf-8")
         ignore = folder / ".gitignore"
         if not ignore.exists():
-            ignore.write_text("var/\n", "utf-8")
+            ignore.write_text(IGNORED, "utf-8")
     except OSError as error:
         raise click.UsageError(f"the project cannot be made: {error}") from error
     click.echo(f"made {file}")
@@ -176,8 +178,8 @@ def _tell(report: CheckReport, own: Sequence[Fault] = ()) -> None:
     for overlap in report.overlaps:
         of = f", phrasing {overlap.phrasing}" if overlap.phrasing else ", without a phrasing" if by_phrasing else ""
         click.echo(
-            f"Words of the needle found in the question{of}: mean {overlap.mean:.0%}, "
-            f"median {overlap.median:.0%} of {plural(overlap.n, 'question')}."
+            f"Share of the needle's words that stand in the question{of}: mean {overlap.mean:.0%}, "
+            f"median {overlap.median:.0%}, over {plural(overlap.n, 'question')}."
         )
     for document in report.guessed:
         click.echo(f"{document.source}: read as {document.encoding}, which was guessed; save it as UTF-8 to be sure.")

@@ -48,7 +48,7 @@ def secondary_lines(loaded: LoadedSweep) -> Iterator[str]:
     yield ""
     yield " " * width + "".join(f"  {measure.label:<20}" for measure in shown)
     for key, each in numbers.items():
-        yield f"{key:<{width}}" + "".join(f"  {_estimate(each.get(measure.name)):<20}" for measure in shown)
+        yield f"{key:<{width}}" + "".join(f"  {_estimate(each.get(measure.name), 3):<20}" for measure in shown)
     counted = max((each[m.name].n for each in numbers.values() for m in shown if m.name in each), default=0)
     unit = "questions" if judged else "needles"
     yield f"Means over {counted} questions, 95 % intervals by bootstrap over {unit}."
@@ -62,10 +62,11 @@ def gain_lines(loaded: LoadedSweep) -> Iterator[str]:
     yield from on_token_vectors(loaded.recorded)
 
 
-def _estimate(number: MeasureRow | None) -> str:
+def _estimate(number: MeasureRow | None, digits: int = 2) -> str:
+    """A value and its interval, whose ends have so many digits."""
     if number is None or number.value is None:
         return NOTHING
-    return f"{number.value:.3f} {interval(number.low, number.high)}"
+    return f"{number.value:.3f} {interval(number.low, number.high, digits)}"
 
 
 def threshold_lines(arm: Arm, rows: Sequence[ThresholdRow]) -> Iterator[str]:

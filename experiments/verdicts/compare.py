@@ -30,6 +30,8 @@ def on_comparability(may: Comparability, before: str, after: str) -> str:
     """
     numbered = before.startswith("sweep ") and after.startswith("sweep ")
     these = f"Sweeps {before[6:]} and {after[6:]}" if numbered else f"{before} and {after}"
+    if numbered and before == after:
+        return f"Both sides are {after}, so nothing differs; another sweep of the same commit is named by its number."
     different = [difference.what for difference in may.differences]
     if may.claim == "all":
         return f"{these} may be compared: same documents, questions, hit rule and pipeline."
