@@ -342,7 +342,7 @@ def test_a_decision_that_no_longer_holds_on_them_is_refused_with_the_reason(own,
     changed(engine, tmp_path, failed={DENSE: "out of memory"})
     page = asked(client)
     assert verdict(page) == "The decision does not fit what is at hand."
-    assert "Decision 1 no longer holds on sweep 2: whole/dense/keywords is failed there: out of memory." in page
+    assert "Decision 1 no longer holds on sweep 2: whole dense keywords is failed there: out of memory." in page
 
 
 def test_another_model_than_the_decisions_is_refused_with_both_stamps_named(own):

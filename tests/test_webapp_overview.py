@@ -30,7 +30,7 @@ from store.writes_exchange import remove_pulled
 from webapp.app import create_app
 from webapp.contexts.overview import OverviewContext
 
-FRAGMENTS = ("overview", "live", "sweeps", "trend")
+FRAGMENTS = ("overview", "live")
 
 
 def decide(engine, sweep_id, key=DENSE_E, threshold=0.6, supersedes=None, reason="It is safe <enough>."):

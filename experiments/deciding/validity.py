@@ -11,6 +11,7 @@ from experiments.conditions import spec_in
 from experiments.deciding.certification import STRATA, bounds_at
 from experiments.deciding.decision_fit import scorer_differences, scorer_record
 from experiments.deciding.evidence import at_threshold
+from experiments.naming import name_of
 from experiments.outcomes import Recorded
 from experiments.ranking import DEFAULT_FUSION
 from experiments.reading import LoadedSweep, load_sweep
@@ -135,12 +136,13 @@ def _short(value: str) -> str:
 
 
 def _there(decision: DecisionRow, combination: CombinationRow | None, sweep_id: int | None) -> Check:
+    name = name_of(decision.combination)
     if combination is None:
-        return Check("combination", "broken", f"{decision.combination} is not part of sweep {sweep_id}.")
+        return Check("combination", "broken", f"{name} is not part of sweep {sweep_id}.")
     if combination.state != "recorded":
         why = f": {combination.reason}" if combination.reason else ""
-        return Check("combination", "broken", f"{decision.combination} is {combination.state} there{why}.")
-    return Check("combination", "ok", f"{decision.combination} was measured.")
+        return Check("combination", "broken", f"{name} is {combination.state} there{why}.")
+    return Check("combination", "ok", f"{name} was measured.")
 
 
 def _model(decision: DecisionRow, combination: CombinationRow) -> Check:

@@ -148,6 +148,21 @@ def test_the_list_changes_with_k_and_two_sweeps_are_picked_to_compare(open_page)
     assert {"a=2", "b=4"} <= set(page.url.partition("?")[2].split("&"))
 
 
+def test_a_choice_for_the_list_and_one_for_the_trend_keep_one_another(open_page):
+    page = open_page("/")
+    page.locator("#sweeps-k").select_option("1")
+    page.wait_for_function("() => document.querySelector('#sweeps thead').textContent.includes('R@1')")
+    page.locator("#trend-measure").select_option("mrr")
+    page.wait_for_function("() => document.querySelector('#trend figcaption').textContent.startsWith('MRR')")
+    assert {"k=1", "measure=mrr"} <= set(page.url.partition("?")[2].split("&"))
+    page.locator("#sweeps-k").focus()
+    page.locator("#sweeps-k").select_option("4")
+    page.wait_for_function("() => document.querySelector('#sweeps thead').textContent.includes('R@4')")
+    assert {"k=4", "measure=mrr"} <= set(page.url.partition("?")[2].split("&"))
+    assert page.locator("#trend figcaption").inner_text().startswith("MRR")
+    assert page.evaluate("document.activeElement.id") == "sweeps-k"
+
+
 def test_everything_works_without_javascript(open_page):
     page = open_page("/", scripts=False, size=NARROW)
     page.locator("#sweeps-k").select_option("4")

@@ -55,7 +55,7 @@ class ChoosingContext:
     options: tuple[Option, ...]
     filled: Filled
     hidden: tuple[tuple[str, str], ...]
-    in_force: DecisionRow | None
+    supersedes: tuple[str, str] | None  # which decision, and what it was
     sentences: tuple[str, ...]
     action: str
     back: str
@@ -115,7 +115,7 @@ def build(read: Read, way: str, filled: Filled, *, action: str, page: str) -> Ch
         options=options,
         filled=filled,
         hidden=(*read.state, ("by", way), ("supersedes", str(read.decision.id) if read.decision else "")),
-        in_force=read.decision,
+        supersedes=_superseded(read.decision) if read.decision else None,
         sentences=sentences_on(evidence, choice) if choice else evidence.sentences,
         action=action,
         back=page + read.query,
@@ -143,3 +143,8 @@ def _option(read: Read, evidence: Evidence, name: str, chosen: bool, action: str
         return Option(words, f"{evidence.choose(way_of(read, name)).threshold:g}", "", url, chosen)
     except ValueError as error:
         return Option(words, "", str(error), url, chosen)
+
+
+def _superseded(decision: DecisionRow) -> tuple[str, str]:
+    what = f"Threshold {decision.threshold:g} for {name_of(decision.combination)}"
+    return f"It supersedes decision {decision.id}.", f"{what}, chosen by {decision.who}: {decision.reason}"

@@ -70,7 +70,7 @@ class NotRunningError(PageError):
 def page() -> Response:
     """The whole overview, or one of its fragments."""
     context = _context()
-    return rendering.page("overview", context, "overview", "live", "sweeps", "trend")
+    return rendering.page("overview", context, "overview", "live")
 
 
 @blueprint.get("/live")
