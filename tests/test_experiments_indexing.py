@@ -251,7 +251,11 @@ def test_without_its_model_or_its_folder_nothing_is_changed(engine, project):
     assert stamps.stamps_of(project, missing).model is None
     with pytest.raises(FolderError, match="does not exist"):
         index(engine, replace(project, documents=project.root / "nowhere"))
-    assert files.latest_indexing(engine).state == "failed"
+    latest = files.latest_indexing(engine)
+    assert (latest.state, latest.reason) == (
+        "failed",
+        f"{project.root / 'nowhere'}: the documents folder does not exist",
+    )
 
 
 def test_what_arrives_while_it_works_is_taken_up_before_it_ends(engine, project, monkeypatch):

@@ -138,6 +138,12 @@ def test_a_running_indexing_is_watched_and_the_watching_ends(client, engine, pro
     assert "The last indexing was cancelled: cancelled on request." in page
 
 
+def test_an_indexing_that_failed_says_why_in_words(client, engine):
+    run = files.begin_indexing(engine, pid=1, host="elsewhere", total=1)
+    files.end_indexing(engine, run, "failed", "/nowhere: the documents folder does not exist")
+    assert "The last indexing failed: /nowhere: the documents folder does not exist." in get(client, "/documents")
+
+
 def test_files_and_folders_are_sent_and_indexed(client, project, started):
     response = post(client, "/files/upload", files=[sent("one.md"), sent("two.md")], folder=[sent("sub/deep/three.md")])
     assert (response.status_code, response.location) == (303, "/documents#files")

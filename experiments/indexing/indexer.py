@@ -24,6 +24,7 @@ from experiments.embedding import embed, missing, open_cache
 from experiments.indexing.progress import IndexingProgress
 from experiments.indexing.scanning import Seen, changes, look, look_into
 from experiments.indexing.stamps import Stamps
+from experiments.model_stamps import ModelError
 from experiments.models import Encoder
 from experiments.processes import lives, utc
 from experiments.progress import CancelledError
@@ -122,7 +123,9 @@ def _ended(engine: Engine, indexing_id: int) -> Iterator[None]:
         store.end_indexing(engine, indexing_id, "cancelled", "cancelled on request")
         raise
     except Exception as error:
-        store.end_indexing(engine, indexing_id, "failed", f"{type(error).__name__}: {error}")
+        told = isinstance(error, FolderError | ModelError)  # their message is a sentence for readers
+        said = str(error).rstrip(".") if told else f"{type(error).__name__}: {error}"
+        store.end_indexing(engine, indexing_id, "failed", said)
         raise
     except BaseException:
         store.end_indexing(engine, indexing_id, "interrupted", "interrupted; run again to go on")

@@ -241,7 +241,8 @@ def _ended(row: IndexingRow | None) -> str:
     """How the last run ended, where that is worth a word."""
     if row is None or row.state in (RUNNING, "finished"):
         return ""
-    return f"{row.state}: {row.reason}." if row.reason else f"{row.state}."
+    what = "failed" if row.state == "failed" else f"was {row.state}"
+    return f"{what}: {row.reason}." if row.reason else f"{what}."
 
 
 def _line(one: Standing, read: FilesRead, links: FilesLinks) -> FileLine:
