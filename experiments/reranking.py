@@ -30,6 +30,8 @@ class Reranker:
         depth: int,
         cache: PairScoreCache | None = None,
         advance: Advance = lambda _: None,
+        *,
+        fresh: bool = False,
     ) -> None:
         """Prepare to rerank.
 
@@ -40,10 +42,11 @@ class Reranker:
             cache: Scores that are known; a sweep that is killed loses at most the batch it was working on. None
                 scores everything anew and keeps nothing.
             advance: Called after each batch.
+            fresh: Time questions even where their pairs were timed before.
         """
         self.stamp = scorer.stamp
         self._scorer, self._texts, self._depth = scorer, texts, depth
-        self._cache, self._advance = cache, advance
+        self._cache, self._advance, self._fresh = cache, advance, fresh
 
     def rank(self, questions: Sequence[str], first: Ranking) -> Ranking:
         """The first chunks of `first` in the order of their scores, the rest behind them as it was.
@@ -64,12 +67,12 @@ class Reranker:
     def milliseconds(self, questions: Sequence[str], first: Ranking) -> dict[str, list[float]]:
         """Milliseconds to score one question's first chunks, of the first questions one by one.
 
-        Measured once for the same pairs and kept beside their scores; what is scored for it is kept as well.
+        Kept beside the scores of the same pairs until it is to be measured anew; what is scored for it is kept as well.
         """
         rows = list(zip(questions, self._heads(first), strict=True))[:TIMED_QUESTIONS]
         asked = [self._pairs(question, head) for question, head in rows if len(head)]
         name = "rerank_milliseconds " + _digest(key_of(pair) for pairs in asked for pair in pairs).hex()
-        known = self._cache.note(name) if self._cache is not None else None
+        known = self._cache.note(name) if self._cache is not None and not self._fresh else None
         if known is None:
             known = [self._timed(pairs, warm=place > 0) for place, pairs in enumerate(asked)]
             if self._cache is not None:

@@ -45,7 +45,7 @@ def run_sweep(
     Args:
         engine: The store.
         project: What to measure.
-        fresh: Retrieve again even where an earlier sweep of the same inputs is recorded; vectors stay cached.
+        fresh: Retrieve and time again even where an earlier sweep of the same inputs is recorded; vectors stay cached.
         skip_faults: Measure without faulty documents and questions.
         say: Told what a person should read.
 
@@ -60,7 +60,7 @@ def run_sweep(
     sweep_id = begin(engine, project, inputs, say)
     recorder = Recorder(engine, project, sweep_id, inputs.queries, say)
     try:
-        bench = Workbench(project, inputs)
+        bench = Workbench(project, inputs, fresh=fresh)
         recorder.warn(language_warnings(inputs.documents, inputs.queries, project.settings, bench.languages))
         waiting = [row for row in reads.combinations(engine, sweep_id) if row.state != "recorded"]
         waiting = _read_again(engine, project, inputs, bench, recorder, waiting, fresh)

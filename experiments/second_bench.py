@@ -49,10 +49,16 @@ class PairPace(NamedTuple):
 class SecondBench:
     """Cross-encoders and late-interaction models by name; what one of them lacks fails its own combinations only."""
 
-    def __init__(self, project: Project, questions: Sequence[str]) -> None:
-        """Look for every second model the project's retrievers need, and open what is kept of it."""
+    def __init__(self, project: Project, questions: Sequence[str], *, fresh: bool = False) -> None:
+        """Look for every second model the project's retrievers need, and open what is kept of it.
+
+        Args:
+            project: The project.
+            questions: All of the set.
+            fresh: Time questions even where they were timed before.
+        """
         settings = project.settings
-        self._questions = questions
+        self._questions, self._fresh = questions, fresh
         self._depth = settings.rerank_depth
         self._rerankers: dict[str, _Reranker] = {}
         self._late: dict[str, _LateModel] = {}
@@ -168,7 +174,9 @@ class SecondBench:
             return None
         if row.retriever == "rerank":
             reranker = self._rerankers[row.scorer]
-            return _TellingReranker(reranker.scorer, cut.texts, self._depth, reranker.cache, row.key, progress)
+            return _TellingReranker(
+                reranker.scorer, cut.texts, self._depth, reranker.cache, row.key, progress, fresh=self._fresh
+            )
         late = self._late[row.scorer]
         progress.stage(row.key, len(missing_tokens(cut.texts, late.store)), TOKEN_TEXTS)
         index = index_tokens(cut.texts, late.encoder, late.store, progress.advance)
@@ -193,15 +201,23 @@ class _TellingReranker(Reranker):
     """A reranker that says how much it has to do as soon as it knows: when it sees the first ranking."""
 
     def __init__(
-        self, scorer: PairScorer, texts: Sequence[str], depth: int, cache: PairScoreCache, key: str, progress: Progress
+        self,
+        scorer: PairScorer,
+        texts: Sequence[str],
+        depth: int,
+        cache: PairScoreCache,
+        key: str,
+        progress: Progress,
+        *,
+        fresh: bool,
     ) -> None:
-        super().__init__(scorer, texts, depth, cache, progress.advance)
+        super().__init__(scorer, texts, depth, cache, progress.advance, fresh=fresh)
         self._key, self._progress = key, progress
 
     def milliseconds(self, questions: Sequence[str], first: Ranking) -> dict[str, list[float]]:
         planned = len(questions) * min(self._depth, len(self._texts))
         todo = self.to_score(questions, first)
-        # Pairs that are known are scored again, one question at a time, where nobody has timed them yet.
+        # Pairs that are known are scored again, one question at a time, where they are to be timed.
         self._progress.stage(self._key if todo else f"{self._key}, timing questions", todo, PAIRS, planned)
         return super().milliseconds(questions, first)
 

@@ -28,16 +28,22 @@ class _Model(NamedTuple):
 class Workbench:
     """Models by name, found once; what one of them lacks fails its own combinations only."""
 
-    def __init__(self, project: Project, inputs: Inputs) -> None:
-        """Look for every model of the project and open its cache."""
-        self._project, self._inputs = project, inputs
+    def __init__(self, project: Project, inputs: Inputs, *, fresh: bool = False) -> None:
+        """Look for every model of the project and open its cache.
+
+        Args:
+            project: The project.
+            inputs: Its documents and questions.
+            fresh: Time the embedding of a question even where that was timed before.
+        """
+        self._project, self._inputs, self._fresh = project, inputs, fresh
         self._questions = [query.text for query in inputs.queries]
         self._queries = inputs.queries
         self._models: dict[str, _Model] = {}
         self._missing: dict[str, str] = {}
         self._asked: dict[str, Embedded] = {}
         self._latency: dict[str, list[float]] = {}
-        self.seconds = SecondBench(project, self._questions)
+        self.seconds = SecondBench(project, self._questions, fresh=fresh)
         self.embedded = 0  # texts that were not in a cache
         for name in project.settings.models:
             try:
@@ -146,10 +152,10 @@ class Workbench:
         return embedded
 
     def _embed_times(self, name: str) -> list[float]:
-        """Milliseconds to embed a question, measured once a model and kept beside its vectors."""
+        """Milliseconds to embed a question, kept beside the model's vectors until they are to be measured anew."""
         if name not in self._latency:
             model = self._models[name]
-            times = model.cache.note("embed_milliseconds")
+            times = None if self._fresh else model.cache.note("embed_milliseconds")
             if times is None:
                 times = embedding_latency(model.encoder, self._questions[:TIMED_QUESTIONS])
                 model.cache.put_note("embed_milliseconds", times)

@@ -131,6 +131,8 @@ def test_questions_are_timed_one_by_one_and_what_is_scored_for_it_is_kept(tmp_pa
     again = OverlapScorer()
     assert Reranker(again, TEXTS, 4, cache_in(tmp_path, again)).milliseconds(QUESTIONS, first()) == times
     assert again.scored == []
+    Reranker(again, TEXTS, 4, cache_in(tmp_path, again), fresh=True).milliseconds(QUESTIONS, first())
+    assert again.batches == [4, 4, 2]
 
 
 def test_a_score_that_is_no_number_is_refused() -> None:

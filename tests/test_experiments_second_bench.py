@@ -99,7 +99,7 @@ def test_hits_keep_the_rank_before_and_the_outcome_the_best_score(
     assert all(one.scorer_score is not None for one in stored)
 
 
-def test_a_second_sweep_scores_nothing_even_when_it_retrieves_anew(
+def test_a_second_sweep_scores_nothing_and_a_fresh_one_only_what_it_times_anew(
     engine: Engine, project: Project, scorers: dict[str, OverlapScorer]
 ) -> None:
     first = run_sweep(engine, project)
@@ -107,8 +107,9 @@ def test_a_second_sweep_scores_nothing_even_when_it_retrieves_anew(
     assert pairs > 0
     again = run_sweep(engine, project)
     assert (again.reused, again.recorded) == (first.recorded, first.recorded)
-    run_sweep(engine, project, fresh=True)
     assert len(scorers["x1"].scored) == pairs
+    run_sweep(engine, project, fresh=True)
+    assert len(scorers["x1"].scored) == 2 * pairs
 
 
 def test_another_depth_or_cross_encoder_is_another_retrieval(

@@ -100,3 +100,10 @@ def test_how_long_a_question_takes_is_measured_once_and_kept(
     )
     assert again.milliseconds["embed"] == first.milliseconds["embed"]
     assert asked["one"].encoded == []
+    anew = Workbench(project, inputs, fresh=True).index(
+        cut(inputs.documents, inputs.queries, PRESETS[0]),
+        "one",
+        NoProgress(),  # type: ignore[arg-type]
+    )
+    assert anew.milliseconds["embed"] != first.milliseconds["embed"]
+    assert len(asked["one"].encoded) == len(QUESTIONS) + 1  # the first call warms up

@@ -28,7 +28,9 @@ from store.engine import open_store
 
 @click.command()
 @project_option
-@click.option("--fresh", is_flag=True, help="Retrieve again even what an earlier sweep of the same inputs recorded.")
+@click.option(
+    "--fresh", is_flag=True, help="Retrieve and time again even what an earlier sweep of the same inputs recorded."
+)
 @click.option("--skip-faults", is_flag=True, help="Measure without faulty documents and questions instead of refusing.")
 def run(folder: Path | None, fresh: bool, skip_faults: bool) -> None:
     """Measure every combination, record it, and print the sweep's id and what it shows.
