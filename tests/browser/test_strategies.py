@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pypdfium2
 import pytest
 from browser_tools import NARROW, WIDE, assert_accessible, assert_no_sideways_scroll, drawn
 from web_worlds import HYBRID_E, reviewed
@@ -113,3 +114,15 @@ def test_it_works_without_javascript(open_page):
     page.get_by_label("bm25", exact=True).check()
     page.get_by_role("button", name="Apply").click()
     assert page.locator("table.strategies tbody tr").count() == 2
+
+
+def test_printed_the_page_lies_on_its_side_and_no_column_is_cut_off(open_page):
+    page = open_page("/sweeps/1", size=WIDE)
+    drawn(page)
+    with pypdfium2.PdfDocument(page.pdf(prefer_css_page_size=True)) as printed:
+        width, height = printed[0].get_size()
+        assert width > height
+        words = " ".join(sheet.get_textpage().get_text_range() for sheet in printed)
+    heads = page.locator("table.strategies thead tr").last.locator("th").all_inner_texts()
+    for head in heads[1:]:  # the first is for screen readers
+        assert all(word in words for word in head.replace("↓", "").split()), head
