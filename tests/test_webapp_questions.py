@@ -246,4 +246,6 @@ def test_groups_of_one_size_are_one_mark_with_both_names():
     assert spec is not None
     marks = spec["data"][1]
     assert (marks["text"], marks["x"]) == (["answerable, needles", "near", "far"], [20, 4, 2])
+    highest = spec["layout"]["yaxis"]["range"][1]
+    assert all(height < highest for trace in spec["data"] for height in trace["y"])
     assert "on the 20 answerable, ±0.20 on the 20 needles" in width_summary(held)

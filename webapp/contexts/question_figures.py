@@ -7,7 +7,7 @@ from typing import Any
 
 from experiments.reviewing.question_set import Balance, OverlapRow, half_width
 
-FEWEST, POINTS = 6, 60  # of the curve
+FEWEST, POINTS = 2, 60  # of the curve
 
 
 def width_spec(held: Balance) -> dict[str, Any] | None:
@@ -35,7 +35,7 @@ def width_spec(held: Balance) -> dict[str, Any] | None:
         ],
         "layout": {
             "xaxis": {"title": {"text": "questions"}, "range": [0, most * 1.04]},
-            "yaxis": {"title": {"text": "half the 95 % interval"}, "range": [0, 0.4], "tickformat": ".2f"},
+            "yaxis": {"title": {"text": "half the 95 % interval"}, "range": [0, 0.5], "tickformat": ".2f"},
         },
     }  # fmt: skip
 
