@@ -1,6 +1,6 @@
 """Take the pictures of every page that the docs show, from the dashboard of the project at hand.
 
-    bluffline run && python docs/take_screenshots.py
+    bluffline run && python docs/take_screenshots.py SWEEP
 
 Serves the project of the working directory (the bundled corpus where there is none) on a free port, opens each page
 in Chromium, and writes `docs/pages/<page>-<light|dark>.png`.
@@ -74,8 +74,8 @@ def take(browser: Browser, address: str, page: str, scheme: str) -> None:
     context.close()
 
 
-def main(sweep: str = "1") -> None:
-    """All of them."""
+def main(sweep: str) -> None:
+    """All of them, of one sweep by its id."""
     FOLDER.mkdir(exist_ok=True)
     with served() as root, sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
