@@ -61,9 +61,9 @@ def test_a_name_of_several_sweeps_is_refused_with_all_of_them(engine, name, word
     [
         (
             "gone",
-            "there is no sweep 'gone'; here are 5 sweeps (6, 4, 3, 2, 1); branches v1, try, main; tags main/old, v1",
+            "there is no sweep 'gone'; the store holds 5 sweeps (6, 4, 3, 2, 1); branches v1, try, main; tags main/old, v1",
         ),
-        ("99", "there is no sweep '99'; here are"),
+        ("99", "there is no sweep '99'; the store holds"),
         ("try", "branch try has no finished sweep: sweep 4 is interrupted; name it".replace("it", "one by its id")),
         ("1234", "commit 1234 has no finished sweep: sweep 4 is interrupted and sweep 3 is interrupted; name one"),
         ("5", "sweep 5 holds no numbers: it is failed"),

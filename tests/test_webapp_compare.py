@@ -189,10 +189,10 @@ def test_two_sweeps_are_swapped_by_a_link(client):
         (
             "/compare?a=99",
             404,
-            "there is no sweep &#39;99&#39;; here are 5 sweeps (5, 4, 3, 2, 1); branches main, try;",
+            "there is no sweep &#39;99&#39;; the store holds 5 sweeps (5, 4, 3, 2, 1); branches main, try;",
         ),
         ("/compare?a=6", 404, "sweep 6 holds no numbers: it is failed"),
-        ("/compare?a=nothing", 404, "there is no sweep &#39;nothing&#39;; here are"),
+        ("/compare?a=nothing", 404, "there is no sweep &#39;nothing&#39;; the store holds"),
         ("/compare?a=ffff%00&b=1", 404, "there is no sweep"),
         (PAGE + "&threshold=x", 400, "threshold ="),
         (PAGE + "&k=5", 400, "k may be one of 1, 4, 8, 20"),

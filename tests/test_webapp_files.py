@@ -15,6 +15,7 @@ import pytest
 from page_contracts import assert_context_is_what_the_templates_use, assert_fragment_is_part_of_its_page
 from small_project import WordEncoder, small_project
 from sqlalchemy import event
+from waitress.buffers import ReadOnlyFileBasedBuffer  # type: ignore[import-untyped]
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import stream_encode_multipart
 
@@ -270,6 +271,16 @@ def test_a_page_is_shown_where_its_picture_cannot_be_kept(client, project, monke
     (project.root / "var" / "pages").write_text("a file where the folder would be")
     monkeypatch.setattr(file_serving, "page_picture", lambda *_: b"picture")
     assert client.get("/files/pages/1/paper.pdf").get_data() == b"picture"
+
+
+@pytest.mark.parametrize("address", ["/files/raw/vectors.md", "/files/raw/paper.pdf", "/files/pages/1/paper.pdf"])
+def test_files_pass_through_the_server_that_is_really_used(client, project, monkeypatch, address):
+    (project.documents / "paper.pdf").write_bytes(PAGE)
+    monkeypatch.setattr(file_serving, "page_picture", lambda *_: b"picture")
+    # Waitress wraps files in a class of its own, which has a length where Werkzeug's has none.
+    for _ in range(2):  # drawn, then kept
+        with client.get(address, environ_overrides={"wsgi.file_wrapper": ReadOnlyFileBasedBuffer}) as response:
+            assert (response.status_code, bool(response.get_data())) == (200, True)
 
 
 @pytest.mark.parametrize("address", ["/files/raw/paper.pdf", "/files/pages/1/paper.pdf"])

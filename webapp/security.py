@@ -166,10 +166,15 @@ def _finish(response: Response) -> Response:
         response.headers.setdefault(name, value)  # a file of the user's own has a stricter policy
     if request.endpoint != "static":
         response.headers.setdefault("Cache-Control", "private, no-cache")
-        if request.method == "GET" and response.status_code == 200 and not response.is_streamed:
+        if request.method == "GET" and response.status_code == 200 and not _is_passed_on(response):
             response.add_etag(weak=True)
             response.make_conditional(request)
     return _compress(response)
+
+
+def _is_passed_on(response: Response) -> bool:
+    """Whether the server takes it from a file piece by piece: a server's own wrapper may have a length all the same."""
+    return response.is_streamed or response.direct_passthrough
 
 
 def _compress(response: Response) -> Response:
@@ -181,7 +186,7 @@ def _compress(response: Response) -> Response:
     wanted = request.accept_encodings.quality("gzip") > 0
     if not wanted or response.status_code != 200 or "Content-Encoding" in response.headers:
         return response
-    if response.is_streamed and not static:
+    if _is_passed_on(response) and not static:
         return response
     response.direct_passthrough = False
     body = response.get_data()
