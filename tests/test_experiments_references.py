@@ -61,7 +61,8 @@ def test_a_name_of_several_sweeps_is_refused_with_all_of_them(engine, name, word
     [
         (
             "gone",
-            "there is no sweep 'gone'; the store holds 5 sweeps (6, 4, 3, 2, 1); branches v1, try, main; tags main/old, v1",
+            "there is no sweep 'gone'; the store holds 5 sweeps (6, 4, 3, 2, 1); branches v1, try, main; "
+            "tags main/old, v1",
         ),
         ("99", "there is no sweep '99'; the store holds"),
         ("try", "branch try has no finished sweep: sweep 4 is interrupted; name it".replace("it", "one by its id")),
