@@ -55,25 +55,25 @@ def test_two_sweeps_that_may_not_be_compared_are_accessible_and_fit(open_page):
 def test_another_k_changes_everything_and_back_brings_the_first(open_page):
     page = open_page("/compare?a=1&b=2")
     page.locator("#k").select_option("4")
-    page.wait_for_function("() => document.querySelector('.verdict').textContent.includes('R@4')")
+    page.wait_for_function("() => document.querySelector('.verdict')?.textContent.includes('R@4')")
     assert "k=4" in page.url
     assert "a=1" in page.url
     page.go_back()
-    page.wait_for_function("() => document.querySelector('.verdict').textContent.includes('R@20')")
+    page.wait_for_function("() => document.querySelector('.verdict')?.textContent.includes('R@20')")
 
 
 def test_another_baseline_is_chosen_and_the_two_are_swapped(open_page):
     page = open_page("/compare?a=1&b=2")
     page.locator("#a").select_option("3")
-    page.wait_for_function("() => document.querySelector('.verdict').textContent.startsWith('Sweeps 3 and 2')")
+    page.wait_for_function("() => document.querySelector('.verdict')?.textContent.startsWith('Sweeps 3 and 2')")
     page.get_by_role("link", name="Swap").click()
-    page.wait_for_function("() => document.querySelector('.verdict').textContent.startsWith('Sweeps 2 and 3')")
+    page.wait_for_function("() => document.querySelector('.verdict')?.textContent.startsWith('Sweeps 2 and 3')")
 
 
 def test_questions_of_one_combination_are_picked_out(open_page):
     page = open_page("/compare?a=1&b=2")
     page.locator("#combination").select_option(DENSE_E)
-    page.wait_for_function("() => document.querySelector('#broken').textContent.includes('in E dense')")
+    page.wait_for_function("() => document.querySelector('#broken')?.textContent.includes('in E dense')")
     assert page.locator(".flips tbody tr").count() > 5
 
 

@@ -54,7 +54,7 @@ def nav(page, name):
 
 
 def at(page, label):
-    page.wait_for_function(f"() => document.querySelector('#readout h2').textContent === 'At {label}'")
+    page.wait_for_function(f"() => document.querySelector('#readout h2')?.textContent === 'At {label}'")
 
 
 def drag_to(page, target):
@@ -99,12 +99,12 @@ def move_the_line(page):
     page.goto("/")
     nav(page, "Threshold")
     page.locator("#strategy").select_option("E")
-    page.wait_for_function("() => document.querySelector('.verdict').textContent.includes('E with dense')")
+    page.wait_for_function("() => document.querySelector('.verdict')?.textContent.includes('E with dense')")
     drawn(page)
     drag_to(page, LINE)
     page.get_by_label("bluff", exact=True).fill("25")
     page.keyboard.press("Tab")
-    page.wait_for_function("() => document.querySelector('#cost figcaption').textContent.includes('a bluff 25')")
+    page.wait_for_function("() => document.querySelector('#cost figcaption')?.textContent.includes('a bluff 25')")
     assert f"t={LINE:g}" in page.url and "bluff=25" in page.url
 
     sides = page.locator("#sides").inner_text()

@@ -66,7 +66,7 @@ def test_the_threshold_line_moves_by_mouse_and_swaps_the_reading(open_page):
         page.mouse.up()
     moved = float(page.locator("#cut").input_value())
     assert 0.4 < moved < 0.6
-    page.wait_for_function(f"() => document.querySelector('#readout h2').textContent === 'At {moved:.3f}'")
+    page.wait_for_function(f"() => document.querySelector('#readout h2')?.textContent === 'At {moved:.3f}'")
     assert f"cut={moved:g}" in page.url
     assert page.locator("#distances .threshold-line output").inner_text() == f"{moved:g}"
 
@@ -76,7 +76,7 @@ def test_the_threshold_line_moves_by_keyboard(open_page):
     drawn(page)
     page.locator("#cut").focus()
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("() => document.querySelector('#readout h2').textContent === 'At 0.630'")
+    page.wait_for_function("() => document.querySelector('#readout h2')?.textContent === 'At 0.630'")
     assert page.locator("#outcomes .threshold-line output").inner_text() == "0.63"
 
 
@@ -85,13 +85,13 @@ def test_sorting_swaps_the_table_and_the_back_button_brings_the_page_back(open_p
     first = page.locator("#strategies tbody tr").first
     assert "hybrid" in first.inner_text()
     page.get_by_role("link", name="R@20").click()
-    page.wait_for_function("() => document.querySelector('#strategies tbody tr').textContent.includes('blind')")
+    page.wait_for_function("() => document.querySelector('#strategies tbody tr')?.textContent.includes('blind')")
     assert "sort=r20" in page.url
     assert page.locator("#strategies").count() == 1
     drawn(page)  # the figure that came with the fragment as well
     assert page.locator("#dots .main-svg").count() > 0
     page.go_back()
-    page.wait_for_function("() => document.querySelector('#strategies tbody tr').textContent.includes('hybrid')")
+    page.wait_for_function("() => document.querySelector('#strategies tbody tr')?.textContent.includes('hybrid')")
     assert page.locator("header.top").count() == 1
 
 

@@ -182,7 +182,7 @@ def test_an_answer_out_of_a_talk_opens_at_its_time_beside_the_recording(open_pag
     assert in_view(page, marked.first)
     player = page.locator("audio")
     assert player.get_attribute("src").startswith(f"/files/raw/talk.wav#t={begin:g}")
-    page.wait_for_function("(begin) => Math.abs(document.querySelector('audio').currentTime - begin) < 0.5", arg=begin)
+    page.wait_for_function("(begin) => Math.abs(document.querySelector('audio')?.currentTime - begin) < 0.5", arg=begin)
 
 
 @pytest.mark.parametrize(

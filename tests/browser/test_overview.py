@@ -71,7 +71,7 @@ def test_a_sweep_is_watched_to_its_end_and_then_nothing_asks_any_more(open_page,
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     writes.beat(store_engine, running, stage="embedding F", done=70, total=100, eta_seconds=12.0)
-    page.wait_for_function("() => document.querySelector('#live progress').value === 70")
+    page.wait_for_function("() => document.querySelector('#live progress')?.value === 70")
     assert "embedding F" in page.locator("#live").inner_text()
     bm25 = next(row for row in reads.combinations(store_engine, running) if row.key == BM25_E)
     writes.update_combination(store_engine, bm25.id, state="failed", reason="out of memory")
@@ -109,14 +109,14 @@ def test_another_number_is_followed_and_back_brings_the_first_one(open_page):
     page = open_page("/")
     drawn(page)
     page.locator("#trend-measure").select_option("mrr")
-    page.wait_for_function("() => document.querySelector('#trend figcaption').textContent.startsWith('MRR')")
+    page.wait_for_function("() => document.querySelector('#trend figcaption')?.textContent.startsWith('MRR')")
     assert "measure=mrr" in page.url
     drawn(page)
     page.locator("#trend-combination").select_option(BM25_E)
-    page.wait_for_function("() => document.querySelector('#trend figcaption').textContent.includes('E bm25')")
+    page.wait_for_function("() => document.querySelector('#trend figcaption')?.textContent.includes('E bm25')")
     assert "measure=mrr" in page.url
     page.go_back()
-    page.wait_for_function("() => document.querySelector('#trend figcaption').textContent.includes('E dense')")
+    page.wait_for_function("() => document.querySelector('#trend figcaption')?.textContent.includes('E dense')")
     assert page.locator("header.top").count() == 1
 
 
@@ -140,7 +140,7 @@ def test_a_point_says_what_it_is_and_leads_to_its_sweep(open_page):
 def test_the_list_changes_with_k_and_two_sweeps_are_picked_to_compare(open_page):
     page = open_page("/")
     page.locator("#sweeps-k").select_option("1")
-    page.wait_for_function("() => document.querySelector('#sweeps thead').textContent.includes('R@1')")
+    page.wait_for_function("() => document.querySelector('#sweeps thead')?.textContent.includes('R@1')")
     page.get_by_role("radio", name="Sweep 2 as the baseline").check()
     page.get_by_role("radio", name="Sweep 4 against the baseline").check()
     page.get_by_role("button", name="Compare the two marked").click()
@@ -151,13 +151,13 @@ def test_the_list_changes_with_k_and_two_sweeps_are_picked_to_compare(open_page)
 def test_a_choice_for_the_list_and_one_for_the_trend_keep_one_another(open_page):
     page = open_page("/")
     page.locator("#sweeps-k").select_option("1")
-    page.wait_for_function("() => document.querySelector('#sweeps thead').textContent.includes('R@1')")
+    page.wait_for_function("() => document.querySelector('#sweeps thead')?.textContent.includes('R@1')")
     page.locator("#trend-measure").select_option("mrr")
-    page.wait_for_function("() => document.querySelector('#trend figcaption').textContent.startsWith('MRR')")
+    page.wait_for_function("() => document.querySelector('#trend figcaption')?.textContent.startsWith('MRR')")
     assert {"k=1", "measure=mrr"} <= set(page.url.partition("?")[2].split("&"))
     page.locator("#sweeps-k").focus()
     page.locator("#sweeps-k").select_option("4")
-    page.wait_for_function("() => document.querySelector('#sweeps thead').textContent.includes('R@4')")
+    page.wait_for_function("() => document.querySelector('#sweeps thead')?.textContent.includes('R@4')")
     assert {"k=4", "measure=mrr"} <= set(page.url.partition("?")[2].split("&"))
     assert page.locator("#trend figcaption").inner_text().startswith("MRR")
     assert page.evaluate("document.activeElement.id") == "sweeps-k"

@@ -67,7 +67,7 @@ def test_filters_swap_the_matrix_and_stand_in_the_address(open_page):
     assert page.evaluate("document.activeElement.id") == "strategy-E"
     page.get_by_label("Counted").select_option("needle")
     page.wait_for_url("**per=needle**")
-    page.wait_for_function("() => document.querySelector('.count').textContent.includes('32 needles')")
+    page.wait_for_function("() => document.querySelector('.count')?.textContent.includes('32 needles')")
     page.reload()
     assert page.locator(".matrix tbody tr").count() == 3
     page.go_back()
@@ -77,7 +77,7 @@ def test_filters_swap_the_matrix_and_stand_in_the_address(open_page):
 def test_the_pair_stays_when_k_changes(open_page, chosen):
     page = open_page(f"{PAGE}?{chosen}")
     page.locator("#choose-k").select_option("1")
-    page.wait_for_function("() => document.querySelector('#pair').textContent.includes('at k = 1.')")
+    page.wait_for_function("() => document.querySelector('#pair')?.textContent.includes('at k = 1.')")
     assert "k=1" in page.url and "a=" in page.url
 
 

@@ -62,7 +62,7 @@ def test_filters_swap_the_page_keep_the_focus_and_are_undone_by_back(open_page):
 def test_k_changes_the_verdict_the_order_and_the_plot(open_page):
     page = open_page("/sweeps/1")
     page.locator("#choose-k").select_option("1")
-    page.wait_for_function("() => document.querySelector('.verdict').textContent.includes('R@1')")
+    page.wait_for_function("() => document.querySelector('.verdict')?.textContent.includes('R@1')")
     drawn(page)
     assert page.locator("#dots figcaption b").inner_text() == "R@1"
     assert page.get_by_role("columnheader", name="R@1").get_attribute("aria-sort") == "descending"
@@ -72,9 +72,9 @@ def test_heads_sort_both_ways(open_page):
     page = open_page("/sweeps/1")
     page.get_by_role("link", name="chunks").click()
     page.wait_for_url("**sort=-chunks*")
-    page.wait_for_function("() => document.querySelector('table.strategies tbody th').textContent.includes('E')")
+    page.wait_for_function("() => document.querySelector('table.strategies tbody th')?.textContent.includes('E')")
     page.get_by_role("link", name="chunks").click()
-    page.wait_for_function("() => document.querySelector('table.strategies tbody th').textContent.includes('A')")
+    page.wait_for_function("() => document.querySelector('table.strategies tbody th')?.textContent.includes('A')")
     assert page.get_by_role("columnheader", name="chunks").get_attribute("aria-sort") == "ascending"
 
 

@@ -24,7 +24,7 @@ def store_engine(tmp_path_factory):
 
 def reads(page, label):
     """Wait until the readout is that of a threshold."""
-    page.wait_for_function(f"() => document.querySelector('#readout h2').textContent === 'At {label}'")
+    page.wait_for_function(f"() => document.querySelector('#readout h2')?.textContent === 'At {label}'")
 
 
 def test_the_page_is_accessible_and_fits(open_page, scheme, size):
@@ -50,7 +50,11 @@ def test_dragging_the_line_reads_every_part_of_the_page_anew(open_page):
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x - 90, y, steps=6)
-    page.wait_for_function("() => document.querySelector('#readout h2').textContent !== 'At 0.6'")  # while held
+    page.wait_for_function(
+        page.wait_for_function(
+            "() => (document.querySelector('#readout h2')?.textContent ?? 'At 0.6') !== 'At 0.6'"
+        )  # held
+    )  # while held
     page.mouse.up()
     value = page.locator("#t").input_value()
     assert 0.3 < float(value) < 0.6
@@ -91,12 +95,12 @@ def test_costs_and_the_promise_are_typed_and_keep_the_focus(open_page):
     drawn(page)
     page.get_by_label("bluff", exact=True).fill("200")
     page.keyboard.press("Tab")
-    page.wait_for_function("() => document.querySelector('#cost figcaption').textContent.includes('a bluff 200')")
+    page.wait_for_function("() => document.querySelector('#cost figcaption')?.textContent.includes('a bluff 200')")
     drawn(page)
     assert page.evaluate("document.activeElement.id") == "wrong"
     page.get_by_label("Bluffs at most").fill("45")
     page.keyboard.press("Tab")
-    page.wait_for_function("() => document.querySelector('.promises').textContent.includes('certified up to')")
+    page.wait_for_function("() => document.querySelector('.promises')?.textContent.includes('certified up to')")
     assert "bluff=200" in page.url and "most=45" in page.url
 
 
@@ -105,16 +109,16 @@ def test_another_combination_swaps_the_page_keeps_the_terms_and_back_returns(ope
     drawn(page)
     page.get_by_label("bluff", exact=True).fill("200")
     page.keyboard.press("Tab")
-    page.wait_for_function("() => document.querySelector('#cost figcaption').textContent.includes('a bluff 200')")
+    page.wait_for_function("() => document.querySelector('#cost figcaption')?.textContent.includes('a bluff 200')")
     page.locator("#retriever").focus()
     page.locator("#retriever").select_option("bm25")
-    page.wait_for_function("() => document.querySelector('.verdict').textContent.includes('E with bm25')")
+    page.wait_for_function("() => document.querySelector('.verdict')?.textContent.includes('E with bm25')")
     drawn(page)
     assert page.evaluate("document.activeElement.id") == "retriever"
     assert page.get_by_label("bluff", exact=True).input_value() == "200"
     assert page.locator("main").count() == 1
     page.go_back()
-    page.wait_for_function("() => document.querySelector('.verdict').textContent.includes('E with dense')")
+    page.wait_for_function("() => document.querySelector('.verdict')?.textContent.includes('E with dense')")
 
 
 def test_with_no_threshold_there_is_no_line_until_one_is_set(open_page):
@@ -123,7 +127,7 @@ def test_with_no_threshold_there_is_no_line_until_one_is_set(open_page):
     assert page.locator(".threshold-line").count() == 0
     page.locator("#t").focus()
     page.keyboard.press("PageDown")
-    page.wait_for_function("() => document.querySelector('#readout h2').textContent.startsWith('At ')")
+    page.wait_for_function("() => document.querySelector('#readout h2')?.textContent.startsWith('At ')")
     drawn(page)
     page.locator("#outcomes .threshold-line").wait_for()
 
