@@ -50,11 +50,8 @@ def test_dragging_the_line_reads_every_part_of_the_page_anew(open_page):
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x - 90, y, steps=6)
-    page.wait_for_function(
-        page.wait_for_function(
-            "() => (document.querySelector('#readout h2')?.textContent ?? 'At 0.6') !== 'At 0.6'"
-        )  # held
-    )  # while held
+    read = "(document.querySelector('#readout h2')?.textContent ?? 'At 0.6')"
+    page.wait_for_function(f"() => {read} !== 'At 0.6'")  # while held
     page.mouse.up()
     value = page.locator("#t").input_value()
     assert 0.3 < float(value) < 0.6
