@@ -13,7 +13,6 @@ import click
 
 SHOWN = 200  # faults; a questions file of the wrong kind has one a line
 INTERRUPTED = 130
-ASKED = "Is another process writing, the disk full, or the folder read-only?"
 BROKEN_PIPE = 141  # as a program that SIGPIPE ended: whoever read the output has read enough
 
 
@@ -76,7 +75,8 @@ def _said(error: Exception) -> str:
         what, reason = "a file under the project's var/", str(error)
     else:
         return str(error)
-    return f"{what} cannot be read or written: {reason}. {ASKED}"
+    asked = "Is another process writing, the disk full, or the folder read-only?"
+    return f"{what} cannot be read or written: {reason}. {asked}"
 
 
 def _show(error: click.ClickException) -> None:

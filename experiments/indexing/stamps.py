@@ -88,11 +88,13 @@ def refusal(rows: Sequence[FileRow], now: Stamps) -> str:
     if not old:
         return ""
     row, why = old[0]
-    how_many = "all of it" if len(old) == len(there) else f"{len(old)} of {plural(len(there), 'document')}"
-    half = "" if len(old) == len(there) else "half-migrated: "
-    was = "were" if 1 < len(old) < len(there) else "was"
+    if len(old) == len(there):
+        which = "the index, all of it, was"
+    else:
+        was = "was" if len(old) == 1 else "were"
+        which = f"the index is half-migrated: {len(old)} of {plural(len(there), 'document')} {was}"
     return (
-        f"the index is {half}{how_many} {was} made with {made_with(row)}; at hand is {now.words} "
+        f"{which} made with {made_with(row)}; at hand is {now.words} "
         f"({row.document_id}: {why}). What two of them give cannot be compared, so nothing is answered. "
         "Run `bluffline documents index` and ask again"
-    ).replace("the index is all of it was", "the index, all of it, was")
+    )
