@@ -104,4 +104,5 @@ def test_everything_works_without_javascript(open_page):
     page = open_page("/compare?a=1&b=2", scripts=False, size=NARROW)
     page.locator("#b").select_option("3")
     page.get_by_role("button", name="Compare", exact=True).click()
+    page.wait_for_load_state()
     assert page.locator(".verdict").inner_text().startswith("Sweeps 1 and 3")

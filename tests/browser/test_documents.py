@@ -109,6 +109,7 @@ def test_places_and_strategies_work_without_javascript(open_page):
     assert marked(page) == OVENS.text[20:60]
     page.get_by_label("Cuts of").select_option("B")
     page.get_by_role("button", name="Apply").click()
+    page.wait_for_load_state()
     assert "cut=B" in page.url
     assert page.locator(".laid .overlap").count() > 0
 

@@ -23,6 +23,7 @@ def test_everything_but_figures_works_without_javascript(open_page):
     assert page.get_by_text("Stacked bars: as the threshold grows").is_visible()
     assert not page.locator(".plot").first.is_visible()
     page.locator("form.filters button").first.click()
+    page.wait_for_load_state()
     assert "k=20" in page.url
 
 

@@ -200,6 +200,7 @@ def test_places_open_without_javascript(open_page, indexed):
     assert FERRY in "".join(page.locator(".laid .focus").all_inner_texts())
     page.get_by_role("spinbutton", name="Page").fill("3")
     page.get_by_role("button", name="Show it beside its text").click()
+    page.wait_for_load_state()
     assert "page 3 of 3" in page.locator(".side-page .parts").inner_text()
 
 

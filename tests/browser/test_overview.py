@@ -167,9 +167,11 @@ def test_everything_works_without_javascript(open_page):
     page = open_page("/", scripts=False, size=NARROW)
     page.locator("#sweeps-k").select_option("4")
     page.locator("#sweeps form button[type=submit]").first.click()
+    page.wait_for_load_state()
     assert "R@4" in page.locator("#sweeps thead").inner_text()
     page.locator("#trend-measure").select_option("destroyed")
     page.locator("#trend form button[type=submit]").click()
+    page.wait_for_load_state()
     assert "k=4" in page.url
     assert "destroyed of E dense" in page.locator("#trend").inner_text()
     page.locator("#trend summary").first.click()

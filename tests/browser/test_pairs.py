@@ -84,8 +84,10 @@ def test_the_pair_stays_when_k_changes(open_page, chosen):
 def test_everything_works_without_javascript(open_page, chosen):
     page = open_page(PAGE, scripts=False, size=NARROW)
     page.locator(f'.matrix a[href*="{chosen}"]').click()
+    page.wait_for_load_state()
     assert page.locator("#pair h2").is_visible()
     page.get_by_label("E", exact=True).check()
     page.get_by_role("button", name="Apply").click()
+    page.wait_for_load_state()
     assert "strategy=E" in page.url
     assert page.locator(".matrix tbody tr").count() == 3

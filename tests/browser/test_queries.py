@@ -128,6 +128,7 @@ def test_everything_works_without_javascript(open_page):
     page = open_page(PAGE, scripts=False, size=NARROW)
     page.get_by_label("Phrasing").select_option("ticket")
     page.get_by_role("button", name="Apply").click()
+    page.wait_for_load_state()
     assert listed(page) == 5
     page.get_by_role("link", name="destroyed").click()
     page.locator(".ranks tbody th a").first.click()

@@ -77,7 +77,9 @@ def test_hovering_over_the_figures_keeps_the_policy(open_page):
 def test_everything_works_without_javascript(open_page):
     page = open_page("/questions", scripts=False, size=NARROW)
     page.get_by_role("link", name="Check now").click()
+    page.wait_for_load_state()
     assert page.locator("#check .notice.good").is_visible()
     page.locator("#target").fill("20")
     page.get_by_role("group", name="A promise about bluffs").get_by_role("button", name="Reckon").click()
+    page.wait_for_load_state()
     assert "at most 20 % bluffs" in page.locator("#bounds").inner_text()
